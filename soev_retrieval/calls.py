@@ -1,0 +1,225 @@
+"""A call as a value, and the layer: a store around a store, made of one method."""
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import attrs
+
+from soev_retrieval.domain import Chunk, FieldSpec, Filter, Hit, Target, vector_key
+from soev_retrieval.store import VectorStore
+
+R = TypeVar("R")
+
+
+class Call(Generic[R]):
+    """One call of a VectorStore as a value: it compares, hashes, and is performed with `on`.
+
+    Its repr leaves out the query and the vector.
+    """
+
+    __slots__ = ()
+
+    target: Target
+
+    def on(self, store: VectorStore) -> Awaitable[R]:
+        """Perform the call on `store`. A layer is handed the value itself."""
+        if isinstance(store, Layer):
+            return store.send(self)
+        return self._perform(store)
+
+    def _perform(self, store: VectorStore) -> Awaitable[R]:
+        raise NotImplementedError
+
+
+@attrs.frozen
+class Hybrid(Call[Sequence[Hit]]):
+    """A call of `VectorStore.hybrid`."""
+
+    target: Target
+    query: str = attrs.field(repr=False)
+    vector: Sequence[float] | None = attrs.field(eq=vector_key, repr=False)
+    limit: int
+    where: Filter | None
+    alpha: float | None
+
+    def filtered(self, where: Filter | None) -> "Hybrid":
+        """The same call with another filter."""
+        return Hybrid(self.target, self.query, self.vector, self.limit, where, self.alpha)
+
+    def _perform(self, store: VectorStore) -> Awaitable[Sequence[Hit]]:
+        return store.hybrid(
+            self.target,
+            query=self.query,
+            vector=self.vector,
+            limit=self.limit,
+            where=self.where,
+            alpha=self.alpha,
+        )
+
+
+@attrs.frozen
+class NearVector(Call[Sequence[Hit]]):
+    """A call of `VectorStore.near_vector`."""
+
+    target: Target
+    vector: Sequence[float] = attrs.field(eq=vector_key, repr=False)
+    limit: int
+    where: Filter | None
+
+    def filtered(self, where: Filter | None) -> "NearVector":
+        """The same call with another filter."""
+        return NearVector(self.target, self.vector, self.limit, where)
+
+    def _perform(self, store: VectorStore) -> Awaitable[Sequence[Hit]]:
+        return store.near_vector(
+            self.target, vector=self.vector, limit=self.limit, where=self.where
+        )
+
+
+@attrs.frozen
+class Bm25(Call[Sequence[Hit]]):
+    """A call of `VectorStore.bm25`."""
+
+    target: Target
+    query: str = attrs.field(repr=False)
+    limit: int
+    where: Filter | None
+
+    def filtered(self, where: Filter | None) -> "Bm25":
+        """The same call with another filter."""
+        return Bm25(self.target, self.query, self.limit, where)
+
+    def _perform(self, store: VectorStore) -> Awaitable[Sequence[Hit]]:
+        return store.bm25(self.target, query=self.query, limit=self.limit, where=self.where)
+
+
+@attrs.frozen
+class Fetch(Call[Sequence[Chunk]]):
+    """A call of `VectorStore.fetch`."""
+
+    target: Target
+    where: Filter | None
+    limit: int
+    order_by: str | None
+    descending: bool
+
+    def filtered(self, where: Filter | None) -> "Fetch":
+        """The same call with another filter."""
+        return Fetch(self.target, where, self.limit, self.order_by, self.descending)
+
+    def _perform(self, store: VectorStore) -> Awaitable[Sequence[Chunk]]:
+        return store.fetch(
+            self.target,
+            where=self.where,
+            limit=self.limit,
+            order_by=self.order_by,
+            descending=self.descending,
+        )
+
+
+@attrs.frozen
+class Fields(Call[FieldSpec]):
+    """A call of `VectorStore.fields`."""
+
+    target: Target
+
+    def _perform(self, store: VectorStore) -> Awaitable[FieldSpec]:
+        return store.fields(self.target)
+
+
+FilteredCall: TypeAlias = Hybrid | NearVector | Bm25 | Fetch
+"""The calls that carry a filter: the three searches and fetch."""
+
+_METHODS = ("hybrid", "near_vector", "bm25", "fetch", "fields")
+
+
+@attrs.frozen(repr=False, eq=False)
+class Layer:
+    """A VectorStore around another. A subclass overrides `send`, and nothing else.
+
+    Each of the five methods makes the value of its call and hands it to `send`; a layer over a
+    layer hands the value on as it is. A layer keeps no state of a call. Its repr prints the stack,
+    outermost first.
+
+    ```python
+    >>> import attrs
+    >>> from soev_retrieval.calls import Call, Layer
+    >>> @attrs.frozen(repr=False, eq=False)
+    ... class Counted(Layer):
+    ...     counts: dict[str, int]
+    ...
+    ...     async def send(self, call: Call):
+    ...         self.counts[call.target] = self.counts.get(call.target, 0) + 1
+    ...         return await call.on(self.inner)
+
+    ```
+
+    Args:
+        inner: The store that answers each call.
+    """
+
+    inner: VectorStore
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if overridden := sorted(set(_METHODS) & set(cls.__dict__)):
+            # Within a stack these methods are passed over, and the rule in them with them.
+            raise TypeError(f"{cls.__name__} overrides {', '.join(overridden)}; override send")
+
+    async def send(self, call: Call[R]) -> R:
+        """Perform `call` on the inner store, with this layer's rule around it."""
+        return await call.on(self.inner)
+
+    async def hybrid(
+        self,
+        target: Target,
+        *,
+        query: str,
+        vector: Sequence[float] | None = None,
+        limit: int,
+        where: Filter | None = None,
+        alpha: float | None = None,
+    ) -> Sequence[Hit]:
+        """As `VectorStore.hybrid`, through `send`."""
+        return await self.send(Hybrid(target, query, vector, limit, where, alpha))
+
+    async def near_vector(
+        self,
+        target: Target,
+        *,
+        vector: Sequence[float],
+        limit: int,
+        where: Filter | None = None,
+    ) -> Sequence[Hit]:
+        """As `VectorStore.near_vector`, through `send`."""
+        return await self.send(NearVector(target, vector, limit, where))
+
+    async def bm25(
+        self, target: Target, *, query: str, limit: int, where: Filter | None = None
+    ) -> Sequence[Hit]:
+        """As `VectorStore.bm25`, through `send`."""
+        return await self.send(Bm25(target, query, limit, where))
+
+    async def fetch(
+        self,
+        target: Target,
+        *,
+        where: Filter | None = None,
+        limit: int,
+        order_by: str | None = None,
+        descending: bool = False,
+    ) -> Sequence[Chunk]:
+        """As `VectorStore.fetch`, through `send`."""
+        return await self.send(Fetch(target, where, limit, order_by, descending))
+
+    async def fields(self, target: Target) -> FieldSpec:
+        """As `VectorStore.fields`, through `send`."""
+        return await self.send(Fields(target))
+
+    def __repr__(self) -> str:
+        settings = ", ".join(
+            f"{setting.name}={getattr(self, setting.name)!r}"
+            for setting in attrs.fields(type(self))
+            if setting.name != "inner" and setting.repr
+        )
+        return f"{type(self).__name__}({settings}) > {self.inner!r}"

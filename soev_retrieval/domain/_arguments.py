@@ -1,0 +1,103 @@
+"""The arguments of a call: each refused by name before anything is sent."""
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from soev_retrieval.domain._errors import InvalidQueryError, Unconfigured
+from soev_retrieval.domain._values import portable_text
+
+
+def check_limit(limit: object) -> int:
+    """`limit` as an int.
+
+    Raises:
+        InvalidQueryError: It is not a whole number of at least 1.
+    """
+    if isinstance(limit, Integral) and not isinstance(limit, bool) and int(limit) >= 1:
+        return int(limit)
+    raise InvalidQueryError(f"limit must be an int of at least 1, not {limit!r}")
+
+
+def check_query(query: object) -> str:
+    """`query` as it is. The error does not repeat it.
+
+    Raises:
+        InvalidQueryError: It is no text, blank, or holds NUL or a lone surrogate.
+    """
+    if not isinstance(query, str):
+        raise InvalidQueryError(f"the query must be text, not {type(query).__name__}")
+    if not query.strip():
+        raise InvalidQueryError("the query is blank; give at least one word")
+    return portable_text(query, "the query")
+
+
+def check_alpha(alpha: object) -> float | None:
+    """`alpha` as a float, or None for the store's own default.
+
+    Raises:
+        InvalidQueryError: It is not a number from 0 (keywords only) to 1 (vectors only).
+    """
+    if alpha is None:
+        return None
+    if isinstance(alpha, Real) and not isinstance(alpha, bool) and 0 <= float(alpha) <= 1:
+        return float(alpha)
+    raise InvalidQueryError(
+        f"alpha must be a number from 0 (keywords only) to 1 (vectors only), not {alpha!r}"
+    )
+
+
+def check_vector(
+    vector: object,
+    dimension: int | None,
+    distance: str = "cosine",
+    *,
+    what: str = "the query vector",
+) -> Sequence[float]:
+    """`vector` in float32, the precision that every store keeps.
+
+    Args:
+        vector: A sequence of numbers, or an array of one dimension.
+        dimension: The length it must have.
+        distance: Under `cosine` a vector of zeros is refused: it has no direction.
+        what: What it is, for the error.
+
+    Raises:
+        InvalidQueryError: It is no sequence of finite numbers of that length, each within the
+            range of float32.
+        Unconfigured: `dimension` is None: the target has no vectors.
+    """
+    numbers = finite_vector(vector, what=what)
+    if dimension is None:
+        raise Unconfigured(f"{what} cannot be used: the target declares no dimension")
+    if len(numbers) != dimension:
+        raise InvalidQueryError(f"{what} has {len(numbers)} numbers, the target's have {dimension}")
+    if distance == "cosine" and not any(numbers):
+        raise InvalidQueryError(f"{what} is all zeros, which has no direction to compare by")
+    return numbers
+
+
+def finite_vector(vector: Any, *, what: str) -> Sequence[float]:
+    """`vector` in float32, of any length but 0.
+
+    Raises:
+        InvalidQueryError: It is no sequence of finite numbers.
+    """
+    values = vector.tolist() if hasattr(vector, "tolist") else vector
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes | bytearray | Mapping):
+        raise InvalidQueryError(f"{what} must be a sequence of floats, not {_name(vector)}")
+    try:
+        numbers = array("f", values)
+    except (TypeError, OverflowError):
+        raise InvalidQueryError(f"{what} must hold plain numbers only") from None
+    if not numbers:
+        raise InvalidQueryError(f"{what} is empty")
+    if not all(map(math.isfinite, numbers)):
+        raise InvalidQueryError(f"{what} holds NaN, an infinity or a number beyond float32")
+    return numbers
+
+
+def _name(value: object) -> str:
+    return "None" if value is None else type(value).__name__

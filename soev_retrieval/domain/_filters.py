@@ -1,0 +1,275 @@
+"""The filter algebra as values. What they mean is decided in `matches` alone."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import attrs
+
+from soev_retrieval.domain._errors import InvalidQueryError
+from soev_retrieval.domain._values import (
+    Value,
+    kind_of,
+    portable,
+    portable_name,
+    tupled,
+    typed,
+)
+
+OPERATORS = (
+    "eq",
+    "ne",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "in",
+    "not_in",
+    "contains",
+    "contains_any",
+    "contains_all",
+    "exists",
+    "missing",
+    "prefix",
+    "under",
+)
+"""Every operator of the algebra."""
+
+WITHOUT_VALUE = frozenset({"exists", "missing"})
+WITH_SEQUENCE = frozenset({"in", "not_in", "contains_any", "contains_all"})
+WITH_TEXT = frozenset({"prefix", "under"})
+WITH_ORDER = frozenset({"gt", "gte", "lt", "lte"})
+
+MAX_DEPTH = 100
+"""How deep filters may nest. No store's transport carries much more."""
+
+
+class _Algebra:
+    """What all filters share: `&`, `|`, `~` and a text form."""
+
+    __slots__ = ()
+
+    def __and__(self, other: "Filter") -> "AllOf":
+        return AllOf((*_parts(self, AllOf), *_parts(other, AllOf)))
+
+    def __or__(self, other: "Filter") -> "AnyOf":
+        return AnyOf((*_parts(self, AnyOf), *_parts(other, AnyOf)))
+
+    def __invert__(self) -> "Not":
+        return Not(self)  # type: ignore[arg-type]
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a filter is neither true nor false: combine filters with & | ~ (and, or, not and"
+            " chained comparisons would drop one of them), and test for one with `is not None`"
+        )
+
+    def __str__(self) -> str:
+        from soev_retrieval.domain._text import to_text  # the text form is made of filters
+
+        return to_text(self)  # type: ignore[arg-type]
+
+
+def _parts(of: Any, kind: type[Any]) -> tuple[Any, ...]:
+    return of.filters if isinstance(of, kind) else (of,)
+
+
+@attrs.frozen(cache_hash=True, str=False)
+class DeclaredFilter(_Algebra):
+    """One predicate: a declared field, an operator, a value.
+
+    Args:
+        field: The name of the field.
+        op: One of `OPERATORS`.
+        value: What to compare with: a sequence for `in`, `not_in`, `contains_any`,
+            `contains_all` (kept as a tuple), None for `exists` and `missing`, else one scalar.
+
+    Raises:
+        InvalidQueryError: The operator does not exist, or its value is not portable or not of the
+            shape that the operator takes.
+    """
+
+    field: str
+    op: str
+    value: Value | None = attrs.field(default=None, converter=tupled, eq=typed)
+
+    def __attrs_post_init__(self) -> None:
+        portable_name(self.field, "the name of a filter's field")
+        if self.op not in OPERATORS:
+            raise InvalidQueryError(
+                f"there is no operator {self.op!r} (field {self.field!r});"
+                f" the operators are {', '.join(OPERATORS)}",
+                field=self.field,
+            )
+        object.__setattr__(self, "value", _value_for(self.field, self.op, self.value))
+
+    @property
+    def depth(self) -> int:
+        """How deep it nests: a predicate is 1."""
+        return 1
+
+    @cached_property
+    def members(self) -> frozenset[Any]:
+        """The values of a sequence as a set, made once: lists of 100,000 ids are usual."""
+        return frozenset(self.value if isinstance(self.value, tuple) else ())
+
+
+def _value_for(field: str, op: str, value: object) -> Value | None:
+    what = f"the value of {field!r} {op}"
+    if op in WITHOUT_VALUE:
+        if value is not None:
+            raise InvalidQueryError(f"{what}: {op} takes no value; leave it out", field=field)
+        return None
+    if value is None:
+        raise InvalidQueryError(
+            f"{what} is None; use the operator 'missing' (or 'exists')", field=field
+        )
+    if op in WITH_SEQUENCE:
+        if not isinstance(value, tuple):
+            raise InvalidQueryError(
+                f"{what} must be a list of values, not {type(value).__name__}", field=field
+            )
+        return _of_one_kind(tuple(portable(one, what) for one in value), what, field)
+    if isinstance(value, tuple):
+        raise InvalidQueryError(
+            f"{what} is a list, and {op} takes one value;"
+            " use 'in' for one of several, 'contains_any' or 'contains_all' for list fields",
+            field=field,
+        )
+    one = portable(value, what)
+    if op in WITH_TEXT and not isinstance(one, str):
+        raise InvalidQueryError(f"{what} must be text, not {type(value).__name__}", field=field)
+    if op in WITH_ORDER and isinstance(one, bool):
+        raise InvalidQueryError(f"{what} is a bool, which has no order; use 'eq'", field=field)
+    return one
+
+
+def _of_one_kind(values: tuple[Any, ...], what: str, field: str) -> tuple[Any, ...]:
+    kinds = sorted({str(kind_of(value)) for value in values})
+    if len(kinds) > 1:
+        raise InvalidQueryError(
+            f"{what} mixes {' and '.join(kinds)}; give values of one type", field=field
+        )
+    return values
+
+
+def _filters(filters: Iterable["Filter"]) -> tuple["Filter", ...]:
+    if isinstance(filters, _Algebra):
+        raise InvalidQueryError("AllOf and AnyOf take an iterable of filters: AllOf([a, b])")
+    return tuple(filters)
+
+
+def _depth_of(filters: tuple["Filter", ...]) -> int:
+    deepest = 0
+    for one in filters:
+        if not isinstance(one, _Algebra):
+            raise InvalidQueryError(
+                f"a filter is made of filters, not of {type(one).__name__};"
+                " write DeclaredFilter(field, op, value) or field(name) == value"
+            )
+        deepest = max(deepest, one.depth)
+    if deepest >= MAX_DEPTH:
+        raise InvalidQueryError(
+            f"the filter nests more than {MAX_DEPTH} deep;"
+            " flatten it: AllOf and AnyOf take any number of filters"
+        )
+    return deepest + 1
+
+
+@attrs.frozen(cache_hash=True, str=False)
+class AllOf(_Algebra):
+    """True where every one of `filters` is; `AllOf(())` everywhere.
+
+    Raises:
+        InvalidQueryError: Something in `filters` is no filter, or they nest too deep.
+    """
+
+    filters: tuple["Filter", ...] = attrs.field(converter=_filters)
+    depth: int = attrs.field(
+        init=False,
+        repr=False,
+        eq=False,
+        default=attrs.Factory(lambda self: _depth_of(self.filters), takes_self=True),
+    )
+
+
+@attrs.frozen(cache_hash=True, str=False)
+class AnyOf(_Algebra):
+    """True where at least one of `filters` is; `AnyOf(())` nowhere.
+
+    Raises:
+        InvalidQueryError: Something in `filters` is no filter, or they nest too deep.
+    """
+
+    filters: tuple["Filter", ...] = attrs.field(converter=_filters)
+    depth: int = attrs.field(
+        init=False,
+        repr=False,
+        eq=False,
+        default=attrs.Factory(lambda self: _depth_of(self.filters), takes_self=True),
+    )
+
+
+@attrs.frozen(cache_hash=True, str=False)
+class Not(_Algebra):
+    """True exactly where `filter` is not, on chunks that lack its fields too.
+
+    Raises:
+        InvalidQueryError: `filter` is no filter, or nests too deep.
+    """
+
+    filter: "Filter"
+    depth: int = attrs.field(
+        init=False,
+        repr=False,
+        eq=False,
+        default=attrs.Factory(lambda self: _depth_of((self.filter,)), takes_self=True),
+    )
+
+
+@attrs.frozen(str=False, repr=False)
+class Nothing(_Algebra):
+    """The filter that is true nowhere. Its one value is `NOTHING`."""
+
+    @property
+    def depth(self) -> int:
+        """How deep it nests: like a predicate, 1."""
+        return 1
+
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+    def __reduce__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING = Nothing()
+"""The filter that matches nothing. A rule returns it when no chunk could match."""
+
+Filter: TypeAlias = DeclaredFilter | AllOf | AnyOf | Not | Nothing
+"""An expression over the declared fields of a target."""
+
+
+def check_filter(filter: object, what: str) -> None:
+    """Refuse what is not a filter.
+
+    Raises:
+        InvalidQueryError: It is not.
+    """
+    if not isinstance(filter, _Algebra):
+        raise InvalidQueryError(f"{what} must be a filter, not {type(filter).__name__}")
+
+
+def predicates(filter: Filter) -> Iterator[DeclaredFilter]:
+    """Every predicate of `filter`, from left to right, wherever it sits in the expression."""
+    waiting: list[Filter] = [filter]
+    while waiting:
+        match waiting.pop():
+            case DeclaredFilter() as term:
+                yield term
+            case AllOf(filters) | AnyOf(filters):
+                waiting.extend(reversed(filters))
+            case Not(inner):
+                waiting.append(inner)
+            case Nothing():
+                pass

@@ -1,0 +1,74 @@
+"""Flatten a filter and fold its constants."""
+
+from typing import assert_never
+
+from soev_retrieval.domain._filters import (
+    NOTHING,
+    AllOf,
+    AnyOf,
+    DeclaredFilter,
+    Filter,
+    Not,
+    Nothing,
+)
+
+EVERYTHING = AllOf(())
+"""The filter that matches everything, as `simplify` writes it."""
+
+
+def simplify(filter: Filter) -> Filter:
+    """The same filter without what it does not need, in time linear in its size.
+
+    `AllOf` in `AllOf` and `AnyOf` in `AnyOf` are flattened, single ones unwrapped, double negation
+    removed. `in []` and `contains_any []` are NOTHING, `not_in []` and `contains_all []` are
+    everything, and both fold through what is around them. So the result is NOTHING, `AllOf(())`,
+    or an expression that holds neither.
+    """
+    match filter:
+        case DeclaredFilter(op="in" | "contains_any", value=()):
+            return NOTHING
+        case DeclaredFilter(op="not_in" | "contains_all", value=()):
+            return EVERYTHING
+        case DeclaredFilter() | Nothing():
+            return filter
+        case AllOf(filters):
+            return _all_of(filters)
+        case AnyOf(filters):
+            return _any_of(filters)
+        case Not(inner):
+            return _not(simplify(inner))
+        case _:
+            assert_never(filter)
+
+
+def _all_of(filters: tuple[Filter, ...]) -> Filter:
+    kept: list[Filter] = []
+    for one in map(simplify, filters):
+        if one is NOTHING:
+            return NOTHING
+        kept.extend(one.filters if isinstance(one, AllOf) else (one,))
+    return kept[0] if len(kept) == 1 else AllOf(kept)
+
+
+def _any_of(filters: tuple[Filter, ...]) -> Filter:
+    kept: list[Filter] = []
+    for one in map(simplify, filters):
+        if isinstance(one, AllOf) and not one.filters:
+            return EVERYTHING
+        if one is not NOTHING:
+            kept.extend(one.filters if isinstance(one, AnyOf) else (one,))
+    if not kept:
+        return NOTHING
+    return kept[0] if len(kept) == 1 else AnyOf(kept)
+
+
+def _not(inner: Filter) -> Filter:
+    match inner:
+        case Nothing():
+            return EVERYTHING
+        case AllOf(()):
+            return NOTHING
+        case Not(twice):
+            return twice
+        case _:
+            return Not(inner)

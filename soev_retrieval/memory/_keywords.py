@@ -1,0 +1,105 @@
+"""BM25 over the searchable text of one index."""
+
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import bm25s
+import numpy as np
+import Stemmer
+from bm25s import stopwords
+from numpy.typing import NDArray
+
+from soev_retrieval.domain import InvalidQueryError
+
+# Its import sets the level to DEBUG, whatever the application said.
+logging.getLogger("bm25s").setLevel(logging.NOTSET)
+
+_WORD = re.compile(r"[^\W_]+")
+
+_STOPWORDS = {
+    "dutch": stopwords.STOPWORDS_DUTCH,
+    "english": stopwords.STOPWORDS_EN,
+    "french": stopwords.STOPWORDS_FRENCH,
+    "german": stopwords.STOPWORDS_GERMAN,
+    "italian": stopwords.STOPWORDS_ITALIAN,
+    "norwegian": stopwords.STOPWORDS_NORWEGIAN,
+    "portuguese": stopwords.STOPWORDS_PORTUGUESE,
+    "russian": stopwords.STOPWORDS_RUSSIAN,
+    "spanish": stopwords.STOPWORDS_SPANISH,
+    "swedish": stopwords.STOPWORDS_SWEDISH,
+}
+
+
+class Analysis:
+    """Text into terms: words of letters and digits, case folded, stop words left out, stemmed.
+
+    Args:
+        language: A language of Snowball whose stop words are known, or None to keep every word
+            as it is.
+
+    Raises:
+        InvalidQueryError: There is no such language.
+    """
+
+    def __init__(self, language: str | None) -> None:
+        if language is not None and language not in _STOPWORDS:
+            raise InvalidQueryError(
+                f"there is no language {language!r}; use {', '.join(_STOPWORDS)}, or None"
+            )
+        self.language = language
+        self._stop = frozenset(_STOPWORDS[language]) if language else frozenset()
+        self._stemmer = Stemmer.Stemmer(language) if language else None
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of `text`, in order."""
+        words = _WORD.findall(unicodedata.normalize("NFC", text).casefold())
+        kept = [word for word in words if word not in self._stop]
+        return self._stemmer.stemWords(kept) if self._stemmer else kept
+
+
+class Keywords:
+    """The terms of every row, and their scores.
+
+    The terms are kept up to date row by row; the scores depend on every row (how rare a term is,
+    how long a text is on average), so they are made anew at the first search after a write.
+    """
+
+    def __init__(self, analysis: Analysis, k1: float, b: float) -> None:
+        self._analysis = analysis
+        self._k1, self._b = k1, b
+        self._vocabulary: dict[str, int] = {}
+        self._rows: list[list[int]] = []
+        self._scores: bm25s.BM25 | None = None
+
+    def put(self, row: int, texts: Iterable[str]) -> None:
+        """Write the terms of a row, the next one or one that is there."""
+        terms = [term for text in texts for term in self._analysis.terms(text)]
+        numbers = [self._vocabulary.setdefault(term, len(self._vocabulary)) for term in terms]
+        self._rows[row : row + 1] = [numbers]
+        self._scores = None
+
+    def move_last(self, row: int) -> None:
+        """Take the last row away and write it into `row`, unless it is that row."""
+        last = self._rows.pop()
+        if row < len(self._rows):
+            self._rows[row] = last
+        self._scores = None
+
+    def scores(self, query: str) -> NDArray[np.float64]:
+        """The BM25 score of every row for `query`; 0 where no word of it is there."""
+        known = {self._vocabulary.get(term, -1) for term in self._analysis.terms(query)} - {-1}
+        if not known:
+            return np.zeros(len(self._rows))
+        if self._scores is None:
+            self._scores = self._made()
+        # In one order, so that the order of the words does not decide the last bit.
+        scores: NDArray[np.float64] = self._scores.get_scores_from_ids(sorted(known))
+        return scores
+
+    def _made(self) -> bm25s.BM25:
+        made = bm25s.BM25(k1=self._k1, b=self._b, method="lucene", dtype="float64")
+        corpus: tuple[Sequence[Sequence[int]], dict[str, int]] = (self._rows, self._vocabulary)
+        made.index(corpus, create_empty_token=False, show_progress=False)
+        return made

@@ -1,0 +1,108 @@
+"""The vectors of one index in one matrix, and the nearest of them, exactly."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soev_retrieval.memory._columns import Mask
+
+_ROUNDOFF = 2.0**-24  # of float32
+_SAFE = 1e12  # norms up to here, and down to its inverse, neither overflow nor vanish in float32
+
+
+class Vectors:
+    """A matrix in float32 that grows by doubling; row i is the vector of row i of the index."""
+
+    def __init__(self, dimension: int, distance: str) -> None:
+        self._distance = distance
+        self._matrix = np.zeros((0, dimension), np.float32)
+        self._norms = np.zeros(0)
+        self._there = np.zeros(0, np.bool_)
+
+    def put(self, row: int, vector: Sequence[float] | NDArray[np.float32] | None) -> None:
+        """Write the vector of a row, or that it has none."""
+        if row >= len(self._there):
+            self._grow(max(16, 2 * row))
+        self._matrix[row] = 0 if vector is None else vector
+        self._norms[row] = np.linalg.norm(self._matrix[row].astype(np.float64))
+        self._there[row] = vector is not None
+
+    def get(self, row: int) -> NDArray[np.float32] | None:
+        """The vector of a row, or None where it has none."""
+        return self._matrix[row] if self._there[row] else None
+
+    def move(self, source: int, row: int) -> None:
+        """Write the vector of the row `source` into `row`."""
+        for array in (self._matrix, self._norms, self._there):
+            array[row] = array[source]
+
+    def _grow(self, rows: int) -> None:
+        more = rows - len(self._there)
+        self._matrix = np.pad(self._matrix, ((0, more), (0, 0)))
+        self._norms = np.pad(self._norms, (0, more))
+        self._there = np.pad(self._there, (0, more))
+
+    def nearest(
+        self, vector: Sequence[float], rows: int, limit: int, mask: Mask | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The rows that can be among the best `limit`, and their scores.
+
+        One product in float32 finds them, with all that its rounding could have passed over; they
+        are scored again in float64, so that equal vectors have equal scores in every call.
+
+        Args:
+            vector: The query.
+            rows: How many rows of the matrix are in use.
+            limit: How many the caller wants.
+            mask: The rows to look at, or None for all.
+
+        Returns:
+            At least `limit` rows where there are as many, and the score of each: cosine
+            similarity, dot product, or minus the euclidean distance.
+        """
+        query = np.asarray(vector, np.float32)
+        there = self._there[:rows]
+        there = there if mask is None else there & mask
+        found = np.flatnonzero(there)
+        if limit < len(found):
+            found = self._shortlist(query, found, rows, limit)
+        return found, self._scores(self._matrix[found].astype(np.float64), query, found)
+
+    def _shortlist(
+        self, query: NDArray[np.float32], found: NDArray[np.intp], rows: int, limit: int
+    ) -> NDArray[np.intp]:
+        norms, length = self._norms[found], float(np.linalg.norm(query.astype(np.float64)))
+        greatest = float(norms.max())
+        if max(greatest, length) > _SAFE or min(float(norms.min()), length) < 1 / _SAFE:
+            return found
+        # Gathering rows costs a copy: worth it for a small part of the matrix only.
+        if 4 * len(found) < rows:
+            product = self._matrix[found] @ query
+        else:
+            product = (self._matrix[:rows] @ query)[found]
+        slack = 4 * (len(query) + 4) * _ROUNDOFF
+        rough: NDArray[Any]
+        match self._distance:
+            case "cosine":
+                rough, slack = product / norms, slack * length
+            case "dot":
+                rough, slack = product, slack * greatest * length
+            case _:
+                rough, slack = 2 * product - norms**2, slack * (greatest + length) ** 2
+        least = np.partition(rough, -limit)[-limit]
+        shortlist: NDArray[np.intp] = found[rough >= least - slack]
+        return shortlist
+
+    def _scores(
+        self, matrix: NDArray[np.float64], query: NDArray[np.float32], rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        wanted = query.astype(np.float64)
+        if self._distance == "euclidean":
+            distances: NDArray[np.float64] = np.sqrt(((matrix - wanted) ** 2).sum(axis=1))
+            return -distances
+        scores: NDArray[np.float64] = (matrix * wanted).sum(axis=1)
+        if self._distance == "cosine":
+            scores /= self._norms[rows] * np.linalg.norm(wanted)
+        return scores

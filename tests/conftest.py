@@ -1,0 +1,11 @@
+"""Set up what every test runs under."""
+
+import os
+
+from hypothesis import settings
+
+# The same examples in every run: a red suite is red for everybody.
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+# `SOEV_HYPOTHESIS=search make test` looks for new ones.
+settings.register_profile("search", deadline=None, max_examples=1_000)
+settings.load_profile(os.environ.get("SOEV_HYPOTHESIS", "ci"))
