@@ -112,10 +112,10 @@ def in_utc(value: datetime) -> datetime:
 
     Python compares datetimes of two zones unequal in the hour that a clock is set back.
     """
-    if type(value) is datetime and value.tzinfo is UTC:
+    if type(value) is datetime and value.tzinfo is UTC and not value.fold:
         return value
     moved = value.astimezone(UTC)
-    return datetime.combine(moved.date(), moved.timetz())
+    return datetime.combine(moved.date(), moved.timetz().replace(fold=0))
 
 
 def tupled(value: Scalar | Iterable[Scalar] | None) -> Value | None:

@@ -1,0 +1,122 @@
+"""Stores that fail on purpose."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Sequence
+from typing import Any, cast
+
+from soev_retrieval.calls import Bm25, Call, Fetch, Fields, Hybrid, NearVector, R
+from soev_retrieval.domain import Chunk, FieldSpec, Filter, Hit, Target
+
+
+class Hang:
+    """A script step that never answers; only a cancellation ends it."""
+
+
+class Delay:
+    """A script step that waits before it does the next thing.
+
+    Args:
+        seconds: How long, on the clock of the event loop.
+        then: What it does then: a step, as in `Scripted`.
+    """
+
+    def __init__(self, seconds: float, then: Any) -> None:
+        self.seconds = seconds
+        self.then = then
+
+
+class Scripted:
+    """A VectorStore that answers by script and records its calls.
+
+    Each call takes the next step of the script; the last one goes for all that follow. A step is a
+    result, an exception to raise, a `Delay`, a `Hang`, or a function, async or not, from the call
+    to one of these.
+
+    Args:
+        steps: The script.
+    """
+
+    def __init__(self, *steps: Any) -> None:
+        if not steps:
+            raise ValueError("a script needs at least one step")
+        self._steps = deque(steps)
+        self.calls: list[Call[Any]] = []
+        """Every call, in the order it came."""
+        self.cancelled = 0
+        """How many calls were cancelled while they waited."""
+        self.running = 0
+        """How many calls are waiting now."""
+
+    async def hybrid(
+        self,
+        target: Target,
+        *,
+        query: str,
+        vector: Sequence[float] | None = None,
+        limit: int,
+        where: Filter | None = None,
+        alpha: float | None = None,
+    ) -> Sequence[Hit]:
+        """The next step."""
+        return await self._answer(Hybrid(target, query, vector, limit, where, alpha))
+
+    async def near_vector(
+        self,
+        target: Target,
+        *,
+        vector: Sequence[float],
+        limit: int,
+        where: Filter | None = None,
+    ) -> Sequence[Hit]:
+        """The next step."""
+        return await self._answer(NearVector(target, vector, limit, where))
+
+    async def bm25(
+        self, target: Target, *, query: str, limit: int, where: Filter | None = None
+    ) -> Sequence[Hit]:
+        """The next step."""
+        return await self._answer(Bm25(target, query, limit, where))
+
+    async def fetch(
+        self,
+        target: Target,
+        *,
+        where: Filter | None = None,
+        limit: int,
+        order_by: str | None = None,
+        descending: bool = False,
+    ) -> Sequence[Chunk]:
+        """The next step."""
+        return await self._answer(Fetch(target, where, limit, order_by, descending))
+
+    async def fields(self, target: Target) -> FieldSpec:
+        """The next step."""
+        return await self._answer(Fields(target))
+
+    async def _answer(self, call: Call[R]) -> R:
+        self.calls.append(call)
+        step = self._steps.popleft() if len(self._steps) > 1 else self._steps[0]
+        self.running += 1
+        try:
+            return cast("R", await self._do(step, call))
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.running -= 1
+
+    async def _do(self, step: Any, call: Call[Any]) -> Any:
+        match step:
+            case Hang():
+                return await asyncio.get_running_loop().create_future()
+            case Delay():
+                await asyncio.sleep(step.seconds)
+                return await self._do(step.then, call)
+            case BaseException():
+                raise step
+            case _ if callable(step):
+                made = step(call)
+                return await self._do(await made if isinstance(made, Awaitable) else made, call)
+            case _:
+                return step
