@@ -8,7 +8,10 @@ import attrs
 from soev_retrieval.domain import Chunk, FieldSpec, Filter, Hit, Target, vector_key
 from soev_retrieval.store import VectorStore
 
+__all__ = ["Bm25", "Call", "Fetch", "Fields", "FilteredCall", "Hybrid", "Layer", "NearVector", "R"]
+
 R = TypeVar("R")
+"""What a call returns."""
 
 
 class Call(Generic[R]):

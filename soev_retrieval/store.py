@@ -5,6 +5,8 @@ from typing import Protocol, runtime_checkable
 
 from soev_retrieval.domain import Chunk, FieldSpec, Filter, Hit, Record, Target
 
+__all__ = ["Loader", "VectorStore"]
+
 
 @runtime_checkable
 class VectorStore(Protocol):

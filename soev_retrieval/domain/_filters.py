@@ -95,13 +95,11 @@ class DeclaredFilter(_Algebra):
 
     def __attrs_post_init__(self) -> None:
         portable_name(self.field, "the name of a filter's field")
-        if self.op not in OPERATORS:
-            raise InvalidQueryError(
-                f"there is no operator {self.op!r} (field {self.field!r});"
-                f" the operators are {', '.join(OPERATORS)}",
-                field=self.field,
-            )
-        object.__setattr__(self, "value", _value_for(self.field, self.op, self.value))
+        try:
+            object.__setattr__(self, "value", _value_for(self.field, self.op, self.value))
+        except InvalidQueryError as error:
+            error.field = self.field
+            raise
 
     @property
     def depth(self) -> int:
@@ -115,41 +113,39 @@ class DeclaredFilter(_Algebra):
 
 
 def _value_for(field: str, op: str, value: object) -> Value | None:
+    if op not in OPERATORS:
+        raise InvalidQueryError(
+            f"there is no operator {op!r} (field {field!r});"
+            f" the operators are {', '.join(OPERATORS)}"
+        )
     what = f"the value of {field!r} {op}"
     if op in WITHOUT_VALUE:
         if value is not None:
-            raise InvalidQueryError(f"{what}: {op} takes no value; leave it out", field=field)
+            raise InvalidQueryError(f"{what}: {op} takes no value; leave it out")
         return None
     if value is None:
-        raise InvalidQueryError(
-            f"{what} is None; use the operator 'missing' (or 'exists')", field=field
-        )
+        raise InvalidQueryError(f"{what} is None; use the operator 'missing' (or 'exists')")
     if op in WITH_SEQUENCE:
         if not isinstance(value, tuple):
-            raise InvalidQueryError(
-                f"{what} must be a list of values, not {type(value).__name__}", field=field
-            )
-        return _of_one_kind(tuple(portable(one, what) for one in value), what, field)
+            raise InvalidQueryError(f"{what} must be a list of values, not {type(value).__name__}")
+        return _of_one_kind(tuple(portable(one, what) for one in value), what)
     if isinstance(value, tuple):
         raise InvalidQueryError(
             f"{what} is a list, and {op} takes one value;"
-            " use 'in' for one of several, 'contains_any' or 'contains_all' for list fields",
-            field=field,
+            " use 'in' for one of several, 'contains_any' or 'contains_all' for list fields"
         )
     one = portable(value, what)
     if op in WITH_TEXT and not isinstance(one, str):
-        raise InvalidQueryError(f"{what} must be text, not {type(value).__name__}", field=field)
+        raise InvalidQueryError(f"{what} must be text, not {type(value).__name__}")
     if op in WITH_ORDER and isinstance(one, bool):
-        raise InvalidQueryError(f"{what} is a bool, which has no order; use 'eq'", field=field)
+        raise InvalidQueryError(f"{what} is a bool, which has no order; use 'eq'")
     return one
 
 
-def _of_one_kind(values: tuple[Any, ...], what: str, field: str) -> tuple[Any, ...]:
+def _of_one_kind(values: tuple[Any, ...], what: str) -> tuple[Any, ...]:
     kinds = sorted({str(kind_of(value)) for value in values})
     if len(kinds) > 1:
-        raise InvalidQueryError(
-            f"{what} mixes {' and '.join(kinds)}; give values of one type", field=field
-        )
+        raise InvalidQueryError(f"{what} mixes {' and '.join(kinds)}; give values of one type")
     return values
 
 

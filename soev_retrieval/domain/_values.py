@@ -147,6 +147,7 @@ class Properties(dict[str, Value]):
         super().__init__((name, value) for name, value in there if value is not None)
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
+        """Refused: properties are read-only."""
         raise TypeError("the properties of a chunk are read-only; change a copy: dict(properties)")
 
     if not TYPE_CHECKING:  # checkers know the properties of a chunk as a Mapping

@@ -73,6 +73,10 @@ class Rrf:
         return _fuse_by_rank(ranked, [1.0] * len(ranked), self.k)
 
 
+def _weights(weights: Iterable[float]) -> tuple[float, ...]:
+    return tuple(weights)
+
+
 @attrs.frozen
 class WeightedRrf:
     """Reciprocal rank fusion with a weight per list: the sum of weight / (k + rank).
@@ -87,7 +91,7 @@ class WeightedRrf:
         ValueError: When the instance is made: a weight or k is not such a number.
     """
 
-    weights: tuple[float, ...] = attrs.field(converter=tuple)
+    weights: tuple[float, ...] = attrs.field(converter=_weights)
     k: int = 60
 
     def __attrs_post_init__(self) -> None:
@@ -120,7 +124,7 @@ class WeightedSum:
     """
 
     weights: tuple[float, ...] | None = attrs.field(
-        default=None, converter=attrs.converters.optional(tuple)
+        default=None, converter=attrs.converters.optional(_weights)
     )
 
     def __attrs_post_init__(self) -> None:

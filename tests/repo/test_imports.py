@@ -1,0 +1,66 @@
+"""Which part of the house may see which."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "soev_retrieval"
+
+# What each part may import of the package, and of the world beside the standard library.
+MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
+    "domain": (set(), {"attrs"}),
+    "store": ({"domain"}, set()),
+    "calls": ({"domain", "store"}, {"attrs"}),
+    "engine": ({"domain", "store", "calls"}, {"attrs"}),
+    "memory": ({"domain", "store"}, {"attrs", "numpy", "bm25s", "Stemmer"}),
+    "embedders": ({"domain"}, {"numpy", "wordllama"}),
+    "testing": ({"domain", "store", "calls", "memory"}, {"hypothesis"}),
+}
+
+
+def imports_of(file: Path) -> Iterator[str]:
+    """The modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            yield str(node.module)
+
+
+def part_of(file: Path) -> str:
+    """The top-level part of the package that a file belongs to."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+FILES = sorted(file for file in PACKAGE.rglob("*.py") if file != PACKAGE / "__init__.py")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_point_one_way(file: Path) -> None:
+    """A part imports only the parts and the libraries that it may."""
+    parts, libraries = MAY_IMPORT[part_of(file)]
+    for module in imports_of(file):
+        top, _, rest = module.partition(".")
+        if top == "soev_retrieval":
+            assert rest.split(".")[0] in parts | {part_of(file)}, f"{file.name} imports {module}"
+        else:
+            assert top in sys.stdlib_module_names | libraries, f"{file.name} imports {module}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_private_files_stay_private(file: Path) -> None:
+    """A part reaches another through its public name, never into its private files."""
+    for module in imports_of(file):
+        top, *rest = module.split(".")
+        if top == "soev_retrieval" and rest[0] != part_of(file):
+            assert not any(name.startswith("_") for name in rest), f"{file.name} imports {module}"
+
+
+def test_the_package_itself_holds_nothing() -> None:
+    """`import soev_retrieval` imports none of its parts."""
+    assert not list(imports_of(PACKAGE / "__init__.py"))
