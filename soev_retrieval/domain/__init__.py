@@ -11,6 +11,7 @@ from soev_retrieval.domain._builder import field
 from soev_retrieval.domain._errors import (
     InvalidQueryError,
     RetrievalError,
+    SchemaViolationError,
     StoreUnavailable,
     Unconfigured,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "Record",
     "RetrievalError",
     "Scalar",
+    "SchemaViolationError",
     "SearchScope",
     "StoreUnavailable",
     "Target",

@@ -10,6 +10,7 @@ class RetrievalError(Exception):
     ```text
     RetrievalError
     ├── InvalidQueryError   the caller's mistake: the same call will fail again
+    │   └── SchemaViolationError   it names what is not the caller's to choose: the tenant
     ├── Unconfigured        the store cannot serve this kind of call, or refuses these credentials
     └── StoreUnavailable    no answer: the only one worth a retry
     ```
@@ -36,6 +37,10 @@ class InvalidQueryError(RetrievalError):
         super().__init__(message)
         self.target = target
         self.field = field
+
+
+class SchemaViolationError(InvalidQueryError):
+    """The call names what is not the caller's to choose, such as the tenant, or has none."""
 
 
 class Unconfigured(RetrievalError):

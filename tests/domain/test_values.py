@@ -17,6 +17,7 @@ from soev_retrieval.domain import (
     Properties,
     Record,
     RetrievalError,
+    SchemaViolationError,
     SearchScope,
     StoreUnavailable,
     Unconfigured,
@@ -131,6 +132,7 @@ ERRORS: list[RetrievalError] = [
     RetrievalError("m"),
     InvalidQueryError("m"),
     InvalidQueryError("m", target="t", field="f"),
+    SchemaViolationError("m", target="t", field="tenant"),
     Unconfigured("m", store="s", operation="hybrid"),
     StoreUnavailable("m"),
     StoreUnavailable(
