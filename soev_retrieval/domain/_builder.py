@@ -44,6 +44,10 @@ class field:  # noqa: N801  (it reads as a function)
     def __le__(self, value: str | float | datetime) -> DeclaredFilter:
         return DeclaredFilter(self.name, "lte", value)
 
+    def is_(self, value: Scalar) -> DeclaredFilter:
+        """`==` for linters that frown on `== True`: the field is there and equal."""
+        return DeclaredFilter(self.name, "eq", value)
+
     def in_(self, values: Iterable[Scalar]) -> DeclaredFilter:
         """The field is there and equal to one of `values`."""
         return self._over("in", values)

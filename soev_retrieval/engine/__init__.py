@@ -2,7 +2,7 @@
 
 from soev_retrieval.engine._combine import Combine, Rrf, WeightedRrf, WeightedSum
 from soev_retrieval.engine._keeps import Blocked, Blocklist, Deduplicated, ScoreFloor
-from soev_retrieval.engine._postfiltered import Keep, PostFiltered
+from soev_retrieval.engine._postfiltered import Keep, PostFiltered, Result
 from soev_retrieval.engine._prefiltered import PreFiltered, Rewrite
 from soev_retrieval.engine._retrying import Retrying
 from soev_retrieval.engine._rewrites import (
@@ -30,6 +30,7 @@ __all__ = [
     "PostFiltered",
     "PreFiltered",
     "Renamed",
+    "Result",
     "Retrying",
     "Rewrite",
     "Rrf",

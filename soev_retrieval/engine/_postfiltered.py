@@ -9,6 +9,7 @@ from soev_retrieval.calls import Call, Fields, Layer, R
 from soev_retrieval.domain import Chunk, Hit, InvalidQueryError, Target
 
 Result = TypeVar("Result", Hit, Chunk)
+"""What a Keep picks from: hits of a search, or chunks of a fetch."""
 
 
 @runtime_checkable

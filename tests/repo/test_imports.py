@@ -17,8 +17,8 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "calls": ({"domain", "store"}, {"attrs"}),
     "engine": ({"domain", "store", "calls"}, {"attrs"}),
     "memory": ({"domain", "store"}, {"attrs", "numpy", "bm25s", "Stemmer"}),
-    "embedders": ({"domain"}, {"numpy", "wordllama"}),
-    "testing": ({"domain", "store", "calls", "memory"}, {"hypothesis"}),
+    "embedders": ({"domain"}, {"attrs", "httpx", "numpy", "wordllama"}),
+    "testing": ({"domain", "store", "calls", "memory"}, {"attrs", "hypothesis", "pytest"}),
 }
 
 
