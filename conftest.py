@@ -9,10 +9,10 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 _PARSERS = [PythonCodeBlockParser(doctest_optionflags=ELLIPSIS), SkipParser()]
 
 pytest_collect_file = (
-    Sybil(parsers=_PARSERS, patterns=["README.md", "docs/**/*.md"])
+    Sybil(parsers=_PARSERS, patterns=["README.md", "docs/*.md"])
     + Sybil(
         parsers=_PARSERS,
-        pattern="soev_retrieval/**/*.py",
+        patterns=["soev_retrieval/*.py", "soev_retrieval/**/*.py"],
         document_types={".py": PythonDocStringDocument},
     )
 ).pytest()

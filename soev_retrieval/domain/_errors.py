@@ -18,6 +18,8 @@ class RetrievalError(Exception):
     The message comes first, everything else is by keyword and may be left out. All of them pickle.
     """
 
+    __module__ = "soev_retrieval.domain"
+
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
@@ -31,6 +33,8 @@ class InvalidQueryError(RetrievalError):
         field: The field that the filter or the record named.
     """
 
+    __module__ = "soev_retrieval.domain"
+
     def __init__(
         self, message: str, *, target: str | None = None, field: str | None = None
     ) -> None:
@@ -42,6 +46,8 @@ class InvalidQueryError(RetrievalError):
 class SchemaViolationError(InvalidQueryError):
     """The call names what is not the caller's to choose, such as the tenant, or has none."""
 
+    __module__ = "soev_retrieval.domain"
+
 
 class Unconfigured(RetrievalError):
     """The store cannot serve this kind of call as it is set up, or refuses its credentials.
@@ -51,6 +57,8 @@ class Unconfigured(RetrievalError):
         store: The name of the store.
         operation: The method that was called: `hybrid`, `fetch`, …
     """
+
+    __module__ = "soev_retrieval.domain"
 
     def __init__(
         self, message: str, *, store: str | None = None, operation: str | None = None
@@ -71,6 +79,8 @@ class StoreUnavailable(RetrievalError):
             it where it does not pickle.
         retry_after: The seconds after which the server asked to be called again, 0 or more.
     """
+
+    __module__ = "soev_retrieval.domain"
 
     def __init__(
         self,

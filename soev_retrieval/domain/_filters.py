@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from soev_retrieval.domain._errors import InvalidQueryError
+from soev_retrieval.domain._paths import normal_path
 from soev_retrieval.domain._values import (
     Value,
     kind_of,
@@ -82,7 +83,8 @@ class DeclaredFilter(_Algebra):
         field: The name of the field.
         op: One of `OPERATORS`.
         value: What to compare with: a sequence for `in`, `not_in`, `contains_any`,
-            `contains_all` (kept as a tuple), None for `exists` and `missing`, else one scalar.
+            `contains_all` (kept as a tuple), None for `exists` and `missing`, else one scalar; the
+            path of `under` is kept without leading, trailing and double slashes.
 
     Raises:
         InvalidQueryError: The operator does not exist, or its value is not portable or not of the
@@ -137,6 +139,8 @@ def _value_for(field: str, op: str, value: object) -> Value | None:
     one = portable(value, what)
     if op in WITH_TEXT and not isinstance(one, str):
         raise InvalidQueryError(f"{what} must be text, not {type(value).__name__}")
+    if op == "under":
+        return normal_path(str(one))
     if op in WITH_ORDER and isinstance(one, bool):
         raise InvalidQueryError(f"{what} is a bool, which has no order; use 'eq'")
     return one

@@ -1,5 +1,6 @@
 """Flatten a filter and fold its constants."""
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from soev_retrieval.domain._filters import (
@@ -43,7 +44,7 @@ def simplify(filter: Filter) -> Filter:
 
 def _all_of(filters: tuple[Filter, ...]) -> Filter:
     kept: list[Filter] = []
-    for one in map(simplify, filters):
+    for one in map(simplify, _flat(filters, AllOf)):
         if one is NOTHING:
             return NOTHING
         kept.extend(one.filters if isinstance(one, AllOf) else (one,))
@@ -52,7 +53,7 @@ def _all_of(filters: tuple[Filter, ...]) -> Filter:
 
 def _any_of(filters: tuple[Filter, ...]) -> Filter:
     kept: list[Filter] = []
-    for one in map(simplify, filters):
+    for one in map(simplify, _flat(filters, AnyOf)):
         if isinstance(one, AllOf) and not one.filters:
             return EVERYTHING
         if one is not NOTHING:
@@ -60,6 +61,19 @@ def _any_of(filters: tuple[Filter, ...]) -> Filter:
     if not kept:
         return NOTHING
     return kept[0] if len(kept) == 1 else AnyOf(kept)
+
+
+def _flat(filters: tuple[Filter, ...], kind: type[AllOf] | type[AnyOf]) -> Iterator[Filter]:
+    """The filters, those inside nested ones of the same kind in their place."""
+    waiting = [iter(filters)]
+    while waiting:
+        one = next(waiting[-1], None)
+        if one is None:
+            waiting.pop()
+        elif isinstance(one, kind):
+            waiting.append(iter(one.filters))
+        else:
+            yield one
 
 
 def _not(inner: Filter) -> Filter:

@@ -12,19 +12,42 @@ async def together(coroutines: Sequence[Coroutine[Any, Any, R]]) -> list[R]:
 
     The first error cancels the others, waits for them, and is raised as itself. A cancellation of
     the caller cancels them all, waits, and goes on, also where one of them failed meanwhile.
+
+    `asyncio.TaskGroup` does not serve: it raises groups, prefers an error to a cancellation, and
+    on Python 3.11 leaves the caller's count of cancellations raised after an error.
     """
-    if len(coroutines) == 1:
-        return [await coroutines[0]]
-    caller = asyncio.current_task()
-    cancellations = caller.cancelling() if caller else 0
+    if len(coroutines) < 2:
+        return [await coroutine for coroutine in coroutines]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    failed: list[asyncio.Task[R]] = []
+    over = asyncio.get_running_loop().create_future()
+
+    def ended(task: asyncio.Task[R]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            failed.append(task)
+        if not over.done() and (failed or all(each.done() for each in tasks)):
+            over.set_result(None)
+
+    for task in tasks:
+        task.add_done_callback(ended)
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(coroutine) for coroutine in coroutines]
-    except BaseExceptionGroup as errors:
-        first = errors.exceptions[0]
-    else:
-        return [task.result() for task in tasks]
-    if caller and caller.cancelling() > cancellations:
-        # The group gives the error precedence (CPython 3.11 to 3.12), and the cancel would be lost.
-        raise asyncio.CancelledError
-    raise first
+        await over
+    finally:
+        await _ended(tasks)
+    if failed:
+        failed[0].result()  # raises
+    return [task.result() for task in tasks]
+
+
+async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancel what still runs and wait for it, however often the caller is cancelled meanwhile."""
+    cancelled: asyncio.CancelledError | None = None
+    while running := [task for task in tasks if not task.done()]:
+        for task in running:
+            task.cancel()
+        try:
+            await asyncio.wait(running)
+        except asyncio.CancelledError as again:
+            cancelled = again
+    if cancelled is not None:
+        raise cancelled

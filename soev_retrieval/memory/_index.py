@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soev_retrieval.domain import (
+    NOTHING,
     Chunk,
     FieldSpec,
     Filter,
@@ -77,7 +78,7 @@ class Index:
         """The nearest rows, ties by id. The vector has been checked."""
         if self._vectors is None:
             raise Unconfigured("the target declares no dimension, so it has no vectors to compare")
-        if not self._ids:
+        if not self._ids or where is NOTHING:
             return []
         rows, scores = self._vectors.nearest(vector, len(self), limit, self._mask(where))
         return self._hits(rows, scores, limit)
@@ -88,6 +89,8 @@ class Index:
             raise Unconfigured(
                 "the target has no searchable field; declare one: Field(…, searchable=True)"
             )
+        if where is NOTHING:
+            return []
         scores = self._keywords.scores(query)
         mask = self._mask(where)
         rows = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
@@ -97,6 +100,8 @@ class Index:
         self, where: Filter | None, limit: int, order_by: str | None, *, descending: bool
     ) -> list[Chunk]:
         """The rows that match, in the order of a field, those that lack it last, ties by id."""
+        if where is NOTHING:
+            return []
         mask = self._mask(where)
         rows = np.arange(len(self)) if mask is None else np.flatnonzero(mask)
         if order_by is not None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from soev_retrieval.domain import (
     HYBRID_DEPTH,
-    NOTHING,
     Chunk,
     FieldSpec,
     Filter,
@@ -103,8 +102,7 @@ class MemoryStore:
         if weight == 1:
             return await self.near_vector(target, vector=vector, limit=limit, where=where)
         numbers = check_vector(vector, index.spec.dimension, index.spec.distance)
-        if (where := self._filter(where, index)) is NOTHING:
-            return []
+        where = self._filter(where, index)
         depth = hybrid_depth(limit, self._depth)
         near = index.near(numbers, depth, where)
         keyword = index.keyword(query, depth, where)
@@ -122,8 +120,7 @@ class MemoryStore:
         index = self._index(target)
         numbers = check_vector(vector, index.spec.dimension, index.spec.distance)
         limit = check_limit(limit)
-        where = self._filter(where, index)
-        return [] if where is NOTHING else index.near(numbers, limit, where)
+        return index.near(numbers, limit, self._filter(where, index))
 
     async def bm25(
         self, target: Target, *, query: str, limit: int, where: Filter | None = None
@@ -131,8 +128,7 @@ class MemoryStore:
         """As `VectorStore.bm25`: over all searchable fields as one text, ties by id."""
         index = self._index(target)
         query, limit = check_query(query), check_limit(limit)
-        where = self._filter(where, index)
-        return [] if where is NOTHING else index.keyword(query, limit, where)
+        return index.keyword(query, limit, self._filter(where, index))
 
     async def fetch(
         self,
@@ -147,9 +143,7 @@ class MemoryStore:
         index = self._index(target)
         limit = check_limit(limit)
         check_order(order_by, index.spec)
-        if (where := self._filter(where, index)) is NOTHING:
-            return []
-        return index.fetch(where, limit, order_by, descending=descending)
+        return index.fetch(self._filter(where, index), limit, order_by, descending=descending)
 
     async def fields(self, target: Target) -> FieldSpec:
         """As `VectorStore.fields`: the spec that the target was created with."""

@@ -6,6 +6,7 @@ from the same, so that filters match something and miss something.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -46,17 +47,20 @@ _TIMES = (
 _WORDS = ("cat", "cats", "dog", "wing", "the", "of", "naïve", "C3PO", "10", "dog,cat", "x")
 
 
+@lru_cache
 def texts() -> SearchStrategy[str]:
     """Any portable text, awkward ones first: no NUL, no lone surrogate."""
     anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
     return st.sampled_from(_TEXTS) | anything
 
 
+@lru_cache
 def names() -> SearchStrategy[str]:
     """Names for fields and targets: portable text that is not empty."""
     return texts().filter(bool)
 
 
+@lru_cache
 def datetimes(
     *,
     min_value: datetime = datetime(1, 1, 2),
@@ -75,6 +79,7 @@ def datetimes(
     return (st.sampled_from(usual) | anything) if usual else anything
 
 
+@lru_cache
 def scalars(*, type: str) -> SearchStrategy[Scalar]:
     """Values of one field type.
 
@@ -126,6 +131,7 @@ def specs(
     return st.builds(FieldSpec, unique, dimension, st.sampled_from(["cosine", "dot", "euclidean"]))
 
 
+@lru_cache
 def properties(spec: FieldSpec) -> SearchStrategy[Properties]:
     """Properties of one chunk, any of them missing.
 
@@ -141,6 +147,7 @@ def properties(spec: FieldSpec) -> SearchStrategy[Properties]:
     return st.fixed_dictionaries({}, optional=values).map(Properties)
 
 
+@lru_cache
 def vectors(
     *, dimension: int, min_value: float = -10.0, max_value: float = 10.0
 ) -> SearchStrategy[list[float]]:
@@ -155,6 +162,7 @@ def vectors(
     return st.lists(numbers, min_size=dimension, max_size=dimension).filter(any)
 
 
+@lru_cache
 def corpora(
     spec: FieldSpec, *, min_size: int = 0, max_size: int = 12
 ) -> SearchStrategy[list[Record]]:
@@ -172,6 +180,7 @@ def corpora(
     )
 
 
+@lru_cache
 def predicates(spec: FieldSpec) -> SearchStrategy[DeclaredFilter]:
     """One predicate that `spec` serves.
 
@@ -182,8 +191,11 @@ def predicates(spec: FieldSpec) -> SearchStrategy[DeclaredFilter]:
     return st.sampled_from(served).flatmap(lambda pair: _predicate(pair[0], pair[1]))
 
 
+@lru_cache
 def _predicate(field: Field, op: str) -> SearchStrategy[DeclaredFilter]:
     value: SearchStrategy[Any] = scalars(type=field.type)
+    if field.type == "float":
+        value |= scalars(type="int")  # 1 asks for 1.0
     if op in ("exists", "missing"):
         value = st.none()
     elif op in ("in", "not_in", "contains_any", "contains_all"):
@@ -191,6 +203,7 @@ def _predicate(field: Field, op: str) -> SearchStrategy[DeclaredFilter]:
     return st.builds(DeclaredFilter, st.just(field.name), st.just(op), value)
 
 
+@lru_cache
 def filters(
     spec: FieldSpec, *, max_leaves: int = 8, constants: bool = True
 ) -> SearchStrategy[Filter]:
@@ -204,6 +217,7 @@ def filters(
     return _expressions(predicates(spec), max_leaves=max_leaves, constants=constants)
 
 
+@lru_cache
 def any_filters(*, max_leaves: int = 8) -> SearchStrategy[Filter]:
     """Any expression at all, over any field, with any value that an operator takes.
 
