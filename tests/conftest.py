@@ -1,8 +1,13 @@
 """Set up what every test runs under."""
 
+import asyncio
 import os
 
 from hypothesis import settings
+
+# Else pytest-asyncio makes a loop to put back after a test, which nobody closes
+# (https://github.com/pytest-dev/pytest-asyncio/issues/724).
+asyncio.set_event_loop(None)
 
 # The same examples in every run: a red suite is red for everybody.
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)

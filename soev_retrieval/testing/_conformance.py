@@ -1,0 +1,185 @@
+"""The suite that a store is tested with, in two lines."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from soev_retrieval.domain import FieldSpec, Filter, Record, Target
+from soev_retrieval.store import Loader, VectorStore
+from soev_retrieval.testing import corpus
+from soev_retrieval.testing.laws import LAWS, Held, Law, outages_are_unavailable
+
+
+class StoreConformance:
+    """Every law of `soev_retrieval.testing.laws` as a test, for pytest to collect.
+
+    ```python
+    from soev_retrieval.memory import MemoryStore
+    from soev_retrieval.testing import StoreConformance
+
+    class TestMemoryStore(StoreConformance):
+        make_store = MemoryStore
+    ```
+
+    The suite fills a target through the store's Loader, reads its FieldSpec, and asks what the
+    spec declares; what it does not declare must be refused. One store serves all tests of a class,
+    in one event loop.
+
+    A store that is filled in another way overrides `fill`; one that is read-only sets `records`
+    to what it holds, and `target` to where. Both are spared the laws of writes.
+    """
+
+    target: ClassVar[Target] = "Conformance"
+    """The target that is filled and asked. The laws of writes use it with `Writes` behind."""
+
+    examples: ClassVar[int] = 60
+    """How many times a law that draws something is checked."""
+
+    stop_words: ClassVar[str | None] = "the of and"
+    """A query of words that the store's analysis leaves out, or None where it leaves out none."""
+
+    make_store: ClassVar[Callable[[], Any]]
+    """Makes the store: a function that returns it, an awaitable of it, or an async context."""
+
+    records: ClassVar[Sequence[Record] | None] = None
+    """What a read-only store holds, or None for one that is filled."""
+
+    @classmethod
+    def spec(cls) -> FieldSpec:
+        """What the target is created with."""
+        return corpus.spec()
+
+    @classmethod
+    async def fill(
+        cls, store: Any, target: Target, spec: FieldSpec, records: Sequence[Record]
+    ) -> None:
+        """Create the target and fill it. Through the store's Loader, unless overridden."""
+        await store.drop(target)
+        await store.create(target, spec)
+        await store.upsert(target, records)
+
+    @classmethod
+    def may_refuse(cls, where: Filter) -> bool:
+        """Whether the store may refuse a filter that its spec serves. Say why where you say yes."""
+        return False
+
+    outage: ClassVar[Callable[[], AbstractAsyncContextManager[object]] | None] = None
+    """A context in which the server does not answer, or None where it cannot be taken down."""
+
+    _session: ClassVar["_Session | None"] = None
+
+    @classmethod
+    def setup_class(cls) -> None:
+        """Make the store and fill it."""
+        if "make_store" not in {name for each in cls.__mro__ for name in vars(each)}:
+            pytest.skip("StoreConformance is a base: give make_store")
+        cls._session = _Session(cls)
+
+    @classmethod
+    def teardown_class(cls) -> None:
+        """Close the store."""
+        if cls._session is not None:
+            cls._session.close()
+            cls._session = None
+
+    def check(self, law: Law) -> None:
+        """Check one law, as many times as it draws something and `examples` says."""
+        session = self._session
+        if session is None:
+            raise RuntimeError("the store is made in setup_class; call it first")
+        held = session.held_for(law)
+        if held is None:
+            pytest.skip("the store is read-only, or filled by a function of its own")
+        if not law.applies(held):
+            pytest.skip("the target declares nothing that the law is about")
+        session.check(law, held, self.examples if law.draws else 1)
+
+    def test_outages_are_unavailable(self) -> None:
+        """While the server does not answer every method raises StoreUnavailable."""
+        outage, session = type(self).outage, self._session
+        if outage is None or session is None:
+            pytest.skip("no outage is given")
+        session.run(outages_are_unavailable(session.store, session.held, outage=outage))
+
+
+class _Session:
+    """One store in one event loop, for all tests of a class."""
+
+    def __init__(self, suite: type[StoreConformance]) -> None:
+        self._suite = suite
+        self._runner = asyncio.Runner()
+        self._open = AsyncExitStack()
+        try:
+            self.store: VectorStore = self.run(self._made())
+            self.held: Held = self.run(self._filled())
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, coroutine: Any) -> Any:
+        return self._runner.run(coroutine)
+
+    def close(self) -> None:
+        try:
+            self.run(self._open.aclose())
+        finally:
+            self._runner.close()
+
+    async def _made(self) -> Any:
+        # Found on the class, so that a plain function is not bound to an instance.
+        make = inspect.getattr_static(self._suite, "make_store")
+        made = (make.__func__ if isinstance(make, staticmethod) else make)()
+        if isinstance(made, AbstractAsyncContextManager) and not isinstance(made, VectorStore):
+            return await self._open.enter_async_context(made)
+        return await made if isinstance(made, Awaitable) else made
+
+    async def _filled(self) -> Held:
+        suite, spec = self._suite, self._suite.spec()
+        records = suite.records
+        if records is None:
+            records = corpus.records(spec)
+            await suite.fill(self.store, suite.target, spec, records)
+        declared = await self.store.fields(suite.target)
+        return Held(suite.target, declared, records, suite.stop_words, suite.may_refuse)
+
+    def held_for(self, law: Law) -> Held | None:
+        """What the law is checked on; None for a law of writes where nothing can be written."""
+        if not law.writes:
+            return self.held
+        own = self._suite.fill.__func__ is not StoreConformance.fill.__func__  # type: ignore[attr-defined]
+        if self._suite.records is not None or own or not isinstance(self.store, Loader):
+            return None
+        suite, target = self._suite, f"{self._suite.target}Writes"
+        return Held(target, suite.spec(), (), suite.stop_words, suite.may_refuse)
+
+    def check(self, law: Law, held: Held, examples: int) -> None:
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(law.drawn(held))
+        def checked(drawn: dict[str, Any]) -> None:
+            self.run(law(self.store, held, **drawn))
+
+        checked()
+
+
+def _as_test(law: Law) -> Callable[[StoreConformance], None]:
+    def test(self: StoreConformance) -> None:
+        self.check(law)
+
+    test.__name__ = f"test_{law.name}"
+    test.__qualname__ = f"StoreConformance.{test.__name__}"
+    test.__doc__ = law.sentence
+    return test
+
+
+for _law in LAWS:
+    setattr(StoreConformance, f"test_{_law.name}", _as_test(_law))
