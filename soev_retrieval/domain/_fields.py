@@ -176,10 +176,10 @@ def declared(name: str, spec: FieldSpec) -> Field:
     Raises:
         InvalidQueryError: The target does not declare it. The error names what it declares.
     """
-    if name in spec:
+    if isinstance(name, str) and name in spec:
         return spec[name]
     names = [field.name for field in spec]
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
     raise InvalidQueryError(
         f"the target declares no field {name!r}; "
         + (f"did you mean {near[0]!r}? It" if near else "it")

@@ -3,16 +3,16 @@
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterable
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 
-from soev_retrieval.domain import Field, FieldSpec, Properties, Record, Unconfigured
+from soev_retrieval.domain import Field, FieldSpec, Properties, Record, check_record
 
 _FORMAT = 1
 
@@ -49,45 +49,42 @@ def _write(file: Any, saved: Saved) -> None:
             "records": [[record.id, _plain(record.properties)] for record in records],
         }
         given = [record.vector for record in records if record.vector is not None]
-        arrays[f"vectors{number}"] = np.asarray(given, np.float32).reshape(len(given), -1)
-        arrays[f"there{number}"] = np.array([record.vector is not None for record in records])
+        arrays[f"vectors{number}"] = np.asarray(given, np.float32).reshape(
+            len(given), spec.dimension or 0
+        )
+        arrays[f"there{number}"] = np.array(
+            [record.vector is not None for record in records], np.bool_
+        )
     described_all = {"format": _FORMAT, "settings": saved.settings, "targets": described}
     arrays["described"] = np.frombuffer(json.dumps(described_all).encode(), np.uint8)
     np.savez(file, **arrays)
 
 
-def read(path: Path) -> Saved:
-    """What `write` wrote.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        Unconfigured: It is not such a file, or it is damaged.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            described = json.loads(arrays["described"].tobytes())
-            if described["format"] != _FORMAT:
-                raise Unconfigured(
-                    f"{path} has format {described['format']!r}, this version reads {_FORMAT}"
-                )
-            targets = {
-                target: _read_target(each, arrays) for target, each in described["targets"].items()
-            }
-            return Saved(described["settings"], targets)
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise Unconfigured(f"{path} is no saved MemoryStore, or it is damaged: {error}") from error
+def read(content: bytes) -> Saved:
+    """What `write` wrote. What is no such file, or a damaged one, raises anything at all."""
+    with np.load(BytesIO(content), allow_pickle=False) as arrays:
+        described = json.loads(arrays["described"].tobytes())
+        if described["format"] != _FORMAT:
+            raise ValueError(f"it has format {described['format']!r}, this version reads {_FORMAT}")
+        targets = {
+            target: _read_target(each, arrays) for target, each in described["targets"].items()
+        }
+        return Saved(described["settings"], targets)
 
 
 def _read_target(described: dict[str, Any], arrays: Any) -> tuple[FieldSpec, list[Record]]:
     form = described["spec"]
     spec = FieldSpec(**{**form, "fields": [Field(**field) for field in form["fields"]]})
-    vectors = iter(arrays[f"vectors{described['number']}"])
-    there = arrays[f"there{described['number']}"].tolist()
+    there = arrays[f"there{described['number']}"].astype(bool, casting="equiv").tolist()
+    vectors = arrays[f"vectors{described['number']}"]
+    if len(vectors) != sum(there):
+        raise ValueError(f"it holds {len(vectors)} vectors for {sum(there)} records")
+    waiting = iter(vectors)
     records = [
-        Record(id, _read_properties(properties, spec), next(vectors) if has else None)
+        Record(id, _read_properties(properties, spec), next(waiting) if has else None)
         for (id, properties), has in zip(described["records"], there, strict=True)
     ]
-    return spec, records
+    return spec, [check_record(record, spec) for record in records]
 
 
 def _plain(properties: Any) -> dict[str, Any]:

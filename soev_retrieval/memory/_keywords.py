@@ -89,13 +89,15 @@ class Keywords:
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """The BM25 score of every row for `query`; 0 where no word of it is there."""
-        known = {self._vocabulary.get(term, -1) for term in self._analysis.terms(query)} - {-1}
-        if not known:
+        # In the order of the terms, so that neither the order of the words nor that of loading
+        # decides the last bit.
+        terms = sorted(set(self._analysis.terms(query)) & self._vocabulary.keys())
+        known = [self._vocabulary[term] for term in terms]
+        if not known or not any(self._rows):
             return np.zeros(len(self._rows))
         if self._scores is None:
             self._scores = self._made()
-        # In one order, so that the order of the words does not decide the last bit.
-        scores: NDArray[np.float64] = self._scores.get_scores_from_ids(sorted(known))
+        scores: NDArray[np.float64] = self._scores.get_scores_from_ids(known)
         return scores
 
     def _made(self) -> bm25s.BM25:

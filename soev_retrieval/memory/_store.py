@@ -1,6 +1,8 @@
 """The embedded store."""
 
+import math
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 
@@ -67,8 +69,10 @@ class MemoryStore:
         checked = check_alpha(alpha)
         if checked is None:
             raise InvalidQueryError("alpha is the store's own default; give a number from 0 to 1")
-        if not k1 >= 0 or not 0 <= b <= 1:
-            raise InvalidQueryError(f"k1 must be at least 0 and b from 0 to 1, not {k1!r}, {b!r}")
+        if not _is_number(k1) or not 0 <= k1 < math.inf:
+            raise InvalidQueryError(f"k1 must be at least 0 and finite, not {k1!r}")
+        if not _is_number(b) or not 0 <= b <= 1:
+            raise InvalidQueryError(f"b must be a number from 0 to 1, not {b!r}")
         self._alpha = checked
         self._depth = check_limit(depth)
         self._analysis = Analysis(language)
@@ -171,6 +175,8 @@ class MemoryStore:
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""
         index = self._index(target)
+        if isinstance(ids, str):
+            raise InvalidQueryError("ids must be a list of ids, not one text; give [id]")
         index.delete([portable_name(id, "the id of a chunk") for id in ids])
 
     async def drop(self, target: Target) -> None:
@@ -200,10 +206,18 @@ class MemoryStore:
         """The store that `save` wrote to the file `path`.
 
         Raises:
-            FileNotFoundError: There is no such file.
+            OSError: The file cannot be read, or there is none.
             Unconfigured: It is no such file, or it is damaged.
         """
-        saved = read(Path(path))
+        content = Path(path).read_bytes()
+        try:
+            return cls._restored(read(content))
+        except Exception as error:
+            message = f"{path} is no saved MemoryStore, or it is damaged: {error}"
+            raise Unconfigured(message, store="MemoryStore", operation="load") from error
+
+    @classmethod
+    def _restored(cls, saved: Saved) -> "MemoryStore":
         store = cls(**saved.settings)
         for target, (spec, records) in saved.targets.items():
             store._indexes[target] = store._made(spec)
@@ -214,7 +228,7 @@ class MemoryStore:
         return Index(spec, Keywords(self._analysis, self._k1, self._b))
 
     def _index(self, target: Target) -> Index:
-        if target in self._indexes:
+        if isinstance(target, str) and target in self._indexes:
             return self._indexes[target]
         raise InvalidQueryError(
             f"there is no target {target!r}; there is {', '.join(self._indexes) or 'none yet'}",
@@ -233,3 +247,7 @@ class MemoryStore:
     def __repr__(self) -> str:
         held = ", ".join(f"{target}: {len(index)}" for target, index in self._indexes.items())
         return f"MemoryStore({held})"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

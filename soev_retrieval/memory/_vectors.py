@@ -81,7 +81,8 @@ class Vectors:
         if 4 * len(found) < rows:
             product = self._matrix[found] @ query
         else:
-            product = (self._matrix[:rows] @ query)[found]
+            with np.errstate(over="ignore", invalid="ignore"):  # in rows that are not looked at
+                product = (self._matrix[:rows] @ query)[found]
         slack = 4 * (len(query) + 4) * _ROUNDOFF
         rough: NDArray[Any]
         match self._distance:
