@@ -24,7 +24,7 @@ bench: .venv/bench
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable '.[wordllama]' --group test --group lint --group demo
+		--editable '.[http,wordllama]' --group test --group lint --group demo
 	@touch $@
 
 .venv/bench: .venv/ready

@@ -165,7 +165,8 @@ class Layer:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if overridden := sorted(set(_METHODS) & set(cls.__dict__)):
+        changed = (name for name in _METHODS if getattr(cls, name) is not getattr(Layer, name))
+        if overridden := sorted(changed):
             # Within a stack these methods are passed over, and the rule in them with them.
             raise TypeError(f"{cls.__name__} overrides {', '.join(overridden)}; override send")
 

@@ -227,9 +227,14 @@ class Not(_Algebra):
     )
 
 
-@attrs.frozen(str=False, repr=False)
 class Nothing(_Algebra):
     """The filter that is true nowhere. Its one value is `NOTHING`."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> "Nothing":
+        """The one value."""
+        return _nothing[0] if _nothing else super().__new__(cls)
 
     @property
     def depth(self) -> int:
@@ -243,8 +248,10 @@ class Nothing(_Algebra):
         return "NOTHING"
 
 
+_nothing: list[Nothing] = []
 NOTHING = Nothing()
 """The filter that matches nothing. A rule returns it when no chunk could match."""
+_nothing.append(NOTHING)
 
 Filter: TypeAlias = DeclaredFilter | AllOf | AnyOf | Not | Nothing
 """An expression over the declared fields of a target."""

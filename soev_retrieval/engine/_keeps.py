@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import attrs
 
-from soev_retrieval.domain import Chunk, Hit, Scalar, Target
+from soev_retrieval.domain import Chunk, Hit, InvalidQueryError, Scalar, Target
 from soev_retrieval.engine._postfiltered import Result
 
 Blocked: TypeAlias = (
@@ -43,10 +43,15 @@ class Blocklist:
         ]
 
     async def _blocked(self, keys: Sequence[Scalar]) -> Container[Scalar]:
-        if not callable(self.blocked):
-            return self.blocked
-        blocked = self.blocked(keys)
-        return await blocked if isawaitable(blocked) else blocked
+        blocked = self.blocked(keys) if callable(self.blocked) else self.blocked
+        if isawaitable(blocked):
+            blocked = await blocked
+        # An iterator would be used up by the first result, a text would block by substring.
+        if not isinstance(blocked, Container) or isinstance(blocked, str | bytes):
+            raise InvalidQueryError(
+                f"what is blocked is {type(blocked).__name__}; give a set, or return one"
+            )
+        return blocked
 
 
 @attrs.frozen

@@ -84,7 +84,9 @@ class PreFiltered(Layer):
     async def _rewritten(self, target: Target, where: Filter) -> Filter:
         check_filter(where, "where")
         terms = list(dict.fromkeys(predicates(where)))
-        filters = await together([self._rewrite(target, term) for term in terms])
+        rewriting = [self._rewrite(target, term) for term in terms]
+        # One alone needs no task.
+        filters = [await rewriting[0]] if len(terms) == 1 else await together(rewriting)
         return simplify(_replaced(where, dict(zip(terms, filters, strict=True))))
 
     async def _rewrite(self, target: Target, term: DeclaredFilter) -> Filter:

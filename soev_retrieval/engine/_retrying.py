@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from numbers import Real
 
 import attrs
 
@@ -37,7 +38,7 @@ class Retrying(Layer):
     def __attrs_post_init__(self) -> None:
         if type(self.attempts) is not int or self.attempts < 1:
             raise ValueError(f"attempts must be an int of at least 1, not {self.attempts!r}")
-        if not 0 <= self.backoff < math.inf:
+        if not isinstance(self.backoff, Real) or not 0 <= float(self.backoff) < math.inf:
             raise ValueError(f"backoff must be seconds, at least 0, not {self.backoff!r}")
 
     async def send(self, call: Call[R]) -> R:

@@ -76,7 +76,8 @@ class FolderScope:
         if term.op != "under" or term.field != self.folder:
             return term
         ids = await self.catalog.documents(target, normal_path(str(term.value)))
-        return DeclaredFilter(self.document, "in", sorted(set(ids))) if ids else NOTHING
+        found = _several(ids, f"the catalog returned {{}} for folder {term.value!r}; it must")
+        return DeclaredFilter(self.document, "in", found) if found else NOTHING
 
 
 @attrs.frozen
@@ -84,7 +85,7 @@ class AncestorScope:
     """A Rewrite of `under` for chunks that carry their folder and every folder above it.
 
     The list is what `soev_retrieval.domain.ancestors` makes of a path, so `folder under "a/b"` is
-    the same as that list containing `a/b`.
+    the same as that list containing `a/b`. The root is asked of the folder field itself.
 
     Args:
         folder: The field that the caller's `under` names. Other fields are left as they are.
@@ -99,8 +100,8 @@ class AncestorScope:
         if term.op != "under" or term.field != self.folder:
             return term
         path = normal_path(str(term.value))
-        if not path:
-            return DeclaredFilter(self.ancestors, "exists")
+        if not path:  # what lies in the root itself has no ancestors
+            return DeclaredFilter(self.folder, "exists")
         return DeclaredFilter(self.ancestors, "contains", path)
 
 
@@ -152,5 +153,17 @@ class Lookup:
                 field=self.field,
             )
         values: Any = term.value if isinstance(term.value, tuple) else (term.value,)
-        keys = set(await self.find(values)) if values else set()
+        found = await self.find(values) if values else ()
+        keys = _several(found, f"find returned {{}} for field {self.field!r}; it must")
         return DeclaredFilter(self.key, "in" if term.op in ("eq", "in") else "not_in", keys)
+
+
+def _several(values: Any, told: str) -> tuple[Any, ...]:
+    """The distinct values of a collection, in their order.
+
+    Raises:
+        InvalidQueryError: It is none: a None or a text for a list would be taken for no values.
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Collection):
+        raise InvalidQueryError(f"{told.format(type(values).__name__)} return a collection")
+    return tuple(sorted(set(values)))

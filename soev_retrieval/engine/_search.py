@@ -1,7 +1,8 @@
 """One search, and the searches of many scopes as one ranking."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -13,6 +14,7 @@ from soev_retrieval.domain import (
     SearchScope,
     Target,
     check_alpha,
+    check_filter,
     check_limit,
     check_query,
     finite_vector,
@@ -80,8 +82,10 @@ async def hybrid_search(
         Unconfigured: No vector and no embedder are given, and the store cannot embed the query.
     """
     _check(query, limit, alpha)
+    if where is not None:
+        check_filter(where, "where")
     if vector is None and embed is not None:
-        vector = await _embedded(query, embed)
+        [vector] = await together([_embedded(query, embed)])
     return await store.hybrid(
         target, query=query, vector=vector, limit=limit, where=where, alpha=alpha
     )
@@ -124,31 +128,67 @@ async def search_scopes(
         Unconfigured: A group has no embedder, and its store cannot embed the query.
     """
     _check(query, limit, alpha)
-    searching = [
-        _search_group(group, query, limit=limit, alpha=alpha) for group in groups if group.scopes
-    ]
+    searching: list[Coroutine[Any, Any, Sequence[Hit]]] = []
+    embedding: list[Coroutine[Any, Any, None]] = []
+    for group in groups:
+        embedded = _Embedded(query, group.embed)
+        if group.embed is not None and group.scopes:
+            embedding.append(embedded.make())
+        searching += [
+            _search(group.store, target, where, embedded, query=query, limit=limit, alpha=alpha)
+            for target, where in _by_target(group.scopes).items()
+        ]
     if not searching:
         return []
-    ranked = [hits for lists in await together(searching) for hits in lists]
+    # All at one level, so that the first error anywhere is the one that is raised.
+    done = await together([*searching, *embedding])
+    ranked = [hits for hits in done[: len(searching)] if hits is not None]
+    [combined] = await together([_combined(combine, query, ranked)])
+    return combined
+
+
+async def _combined(combine: Combine, query: str, ranked: Sequence[Sequence[Hit]]) -> Sequence[Hit]:
     combined = await combine(query, ranked)
-    if not isinstance(combined, Sequence):
+    if not isinstance(combined, Sequence) or isinstance(combined, str | bytes):
         raise InvalidQueryError(
             f"combine returned {type(combined).__name__}; it must return a sequence of hits"
         )
     return combined
 
 
-async def _search_group(
-    group: SearchGroup, query: str, *, limit: int, alpha: float | None
-) -> list[Sequence[Hit]]:
-    vector = None if group.embed is None else await _embedded(query, group.embed)
-    return await together(
-        [
-            hybrid_search(
-                group.store, target, query, limit=limit, alpha=alpha, vector=vector, where=where
-            )
-            for target, where in _by_target(group.scopes).items()
-        ]
+class _Embedded:
+    """The query's vector of one group: made once, waited for by each of its searches."""
+
+    def __init__(self, query: str, embed: Embed | None) -> None:
+        self._query, self._embed = query, embed
+        self._made = asyncio.Event()
+        self._vector: Sequence[float] | None = None
+
+    async def make(self) -> None:
+        if self._embed is not None:
+            self._vector = await _embedded(self._query, self._embed)
+        self._made.set()
+
+    async def vector(self) -> Sequence[float] | None:
+        """The vector, or None where the store is to embed."""
+        if self._embed is not None:
+            await self._made.wait()
+        return self._vector
+
+
+async def _search(
+    store: VectorStore,
+    target: Target,
+    where: Filter | None,
+    embedded: _Embedded,
+    *,
+    query: str,
+    limit: int,
+    alpha: float | None,
+) -> Sequence[Hit]:
+    vector = await embedded.vector()
+    return await hybrid_search(
+        store, target, query, limit=limit, alpha=alpha, vector=vector, where=where
     )
 
 

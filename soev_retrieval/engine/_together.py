@@ -11,13 +11,14 @@ async def together(coroutines: Sequence[Coroutine[Any, Any, R]]) -> list[R]:
     """The results of `coroutines`, which run at once, in their order.
 
     The first error cancels the others, waits for them, and is raised as itself. A cancellation of
-    the caller cancels them all, waits, and goes on, also where one of them failed meanwhile.
+    the caller cancels them all, waits, and goes on, also where one of them failed meanwhile, or
+    answers all the same.
 
     `asyncio.TaskGroup` does not serve: it raises groups, prefers an error to a cancellation, and
     on Python 3.11 leaves the caller's count of cancellations raised after an error.
     """
-    if len(coroutines) < 2:
-        return [await coroutine for coroutine in coroutines]
+    if not coroutines:
+        return []
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     failed: list[asyncio.Task[R]] = []
     over = asyncio.get_running_loop().create_future()

@@ -162,7 +162,7 @@ class _Session:
             max_examples=examples,
             deadline=None,
             database=None,
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=[*HealthCheck.__members__.values()],
         )
         @given(law.drawn(held))
         def checked(drawn: dict[str, Any]) -> None:

@@ -134,7 +134,7 @@ class Link:
         self.closed = False
         self._state, self._noise, self._forget = state, noise, forget
         self._loop = asyncio.get_running_loop()
-        self._silent = self._forsaken = False
+        self._forsaken = self._cut = False
         self._left: int | None = None
         self._shut: set[End] = set()
         self._dialling: asyncio.Task[None] | None = None
@@ -152,10 +152,16 @@ class Link:
             self._state.sent += len(data)
         else:
             self._state.replied += len(data)
+        self._state.news.set()
+        if self._cut:
+            # Read on for nothing: a socket closed with bytes unread resets, and the reset may
+            # overtake what the client was to get.
+            if not data:
+                self.close()
+            return
         end.waiting.append((self._loop.time() + self._state.delay, data))
         end.held += len(data)
         self._flow(end)
-        self._state.news.set()
 
     def took(self) -> None:
         """Read an end only while little waits to go out at the other."""
@@ -165,12 +171,10 @@ class Link:
 
     def forsake(self) -> None:
         """Close the server's end, and leave the client with nobody to talk to."""
-        self._silent = self._forsaken = True
+        self._forsaken = True
         if self._dialling:
             self._dialling.cancel()
-        if self._server:
-            self._server.close()
-            self._server = None
+        self._drop_server()
 
     def heal(self) -> None:
         """Pass on what waits, or reset what has nobody to pass it on to."""
@@ -221,7 +225,7 @@ class Link:
         self.took()
 
     def _flows(self) -> bool:
-        return self._state.flowing.is_set() and not self._silent and not self.closed
+        return self._state.flowing.is_set() and not self._cut and not self.closed
 
     def _pass(self, end: End, peer: End, data: bytes) -> None:
         if not data:
@@ -243,8 +247,14 @@ class Link:
         self.client.write(data[: self._left])
         self._left -= len(data)
         if self._left <= 0:
-            self._silent = True
-            self.client.finish(self.close)
+            self._cut = True
+            self._drop_server()
+            self.client.finish(self.client.shutdown)
+
+    def _drop_server(self) -> None:
+        if self._server:
+            self._server.close()
+            self._server = None
 
     def _hang_up(self, end: End) -> None:
         end.shutdown()

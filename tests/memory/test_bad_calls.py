@@ -281,7 +281,10 @@ async def test_searches_that_a_target_does_not_serve(filled: Fill) -> None:
         *(("depth", value, "at least 1") for value in (0, 2.5, True, None)),
         *(("language", value, "use dutch, english, .*or None") for value in ("klingon", "", 5)),
         *(("k1", value, "k1 must be at least 0") for value in (-1, math.nan, math.inf, "x", None)),
-        *(("b", value, "b must be a number from 0 to 1") for value in (-0.1, 1.1, math.nan, "x", None)),
+        *(
+            ("b", value, "b must be a number from 0 to 1")
+            for value in (-0.1, 1.1, math.nan, "x", None)
+        ),
     ],
 )
 def test_settings(setting: str, value: Any, says: str) -> None:

@@ -177,6 +177,7 @@ def test_an_unchanged_file_still_loads(path: Path) -> None:
         lambda form, arrays: arrays.pop("vectors0"),
         lambda form, arrays: arrays.pop("there0"),
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"][:1]),
+        lambda form, arrays: arrays.update(vectors0=arrays["vectors0"].repeat(2, axis=0)),
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"][:, :1]),
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"] * np.float32("nan")),
     ],
@@ -184,7 +185,7 @@ def test_an_unchanged_file_still_loads(path: Path) -> None:
         *("another setting", "another language", "a setting of another type"),
         *("no spec", "a bad dimension", "another dimension", "another type"),
         *("a field less", "a record less", "half a record", "a property of another type"),
-        *("no vectors", "no mask", "a vector less", "shorter vectors", "NaN"),
+        *("no vectors", "no mask", "a vector less", "vectors too many", "shorter vectors", "NaN"),
     ],
 )
 def test_a_file_that_contradicts_itself(

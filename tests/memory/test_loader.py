@@ -200,6 +200,18 @@ async def test_drop_removes_the_target(store: MemoryStore) -> None:
     assert await _with_word(store, "cat") == []
 
 
+async def test_a_search_asked_before_sees_the_write(store: MemoryStore) -> None:
+    """A search that was answered before a write is answered anew after it."""
+    assert (await _with_word(store, "bird"), await _with_word(store, "cat")) == ([], ["a"])
+    assert await _near(store) == ["a", "b"]
+    await store.upsert("docs", [Record("b", {"body": "bird"}, [1, 0]), Record("0", {}, [1, 0])])
+    assert (await _with_word(store, "bird"), await _with_word(store, "dog")) == (["b"], [])
+    assert await _near(store) == ["0", "a", "b"]
+    await store.delete("docs", ["a"])
+    assert (await _with_word(store, "bird"), await _with_word(store, "cat")) == (["b"], [])
+    assert await _near(store) == ["0", "b"]
+
+
 async def test_a_batch_may_be_any_iterable(store: MemoryStore) -> None:
     """Records and ids may come from generators, also none at all."""
     await store.upsert("docs", (Record(id, {"body": id}) for id in ("c", "d")))

@@ -10,7 +10,7 @@ import attrs
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from soev_retrieval.domain import (
     DISTANCES,
@@ -100,6 +100,7 @@ class StoreAndDict(RuleBasedStateMachine):
         self._run(self._store.delete("docs", ids))
         self._model = {id: record for id, record in self._model.items() if id not in ids}
 
+    @precondition(lambda self: len(self._model) > 4)
     @rule()
     def drop_and_create(self) -> None:
         self._run(self._store.drop("docs"))
@@ -160,8 +161,14 @@ class StoreAndDict(RuleBasedStateMachine):
         return store
 
     @invariant()
-    def holds_as_many(self) -> None:
-        assert repr(self._store) in ("MemoryStore()", f"MemoryStore(docs: {len(self._model)})")
+    def answers_as_if_it_had_no_history(self) -> None:
+        fresh = self._fresh()
+        for store in (self._store, fresh):
+            assert repr(store) == f"MemoryStore(docs: {len(self._model)})"
+        asked: dict[str, Any] = {"query": "cat dog wing", "vector": [1, 1], "limit": 99}
+        for alpha in (0, 1):
+            hits = self._run(self._store.hybrid("docs", **asked, alpha=alpha))
+            assert hits == self._run(fresh.hybrid("docs", **asked, alpha=alpha))
 
 
 def _words(record: Record) -> list[str]:

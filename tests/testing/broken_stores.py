@@ -762,7 +762,8 @@ class Appends(_ChunksChanged):
 
     async def upsert(self, target, records):  # type: ignore[no-untyped-def]
         records = list(records)
-        there = {chunk.id: chunk for chunk in await super().fetch(target, limit=10_000)}
+        chunks = await super().fetch(target, limit=10_000)  # type: ignore[no-untyped-call]
+        there = {chunk.id: chunk for chunk in chunks}
         self.old = [there[each.id] for each in records if each.id in there]
         await super().upsert(target, records)
 

@@ -1,0 +1,1 @@
+"""What things cost here, each measured beside what it is compared with: `python -m benchmarks`."""

@@ -1,0 +1,177 @@
+"""How well MemoryStore finds what answers the questions of Cranfield."""
+
+import warnings
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from math import fsum, isclose, log2
+from time import thread_time
+from typing import Any, TypeAlias
+
+import bm25s
+import Stemmer
+
+from benchmarks import cranfield
+from benchmarks.cranfield import Collection
+from benchmarks.measure import Aim, Report, Row, Times, installed
+from soev_retrieval.domain import Field, FieldSpec, Record
+from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
+from soev_retrieval.engine import Rrf
+from soev_retrieval.memory import MemoryStore
+
+Search: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
+"""From a question to the ids of what was found for it, best first."""
+
+DEPTH = 10
+_LEG = 100  # hits of each leg that Rrf fuses
+_TARGET = "cranfield"
+
+
+def ndcg(found: Sequence[str], relevant: Iterable[str], depth: int = DEPTH) -> float:
+    """Normalised discounted cumulative gain of the first `depth`, a relevant one gaining 1.
+
+    The sum of gain / log2(rank + 1), over that of the best ranking there could be; 0 where nothing
+    is relevant. Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques,
+    TOIS 2002.
+    """
+    wanted = set(relevant)
+    gained = fsum(1 / log2(rank + 1) for rank, id in enumerate(found[:depth], 1) if id in wanted)
+    best = fsum(1 / log2(rank + 1) for rank in range(1, min(depth, len(wanted)) + 1))
+    return gained / best if best else 0.0
+
+
+async def measured(*, collection: Collection | None = None) -> Report:
+    """Search for every question in each way, and grade what comes first.
+
+    Args:
+        collection: What to search, or None for Cranfield, where it is there.
+    """
+    title = f"nDCG@{DEPTH} on Cranfield"
+    if collection is None:
+        if (folder := cranfield.folder()) is None:
+            return _skipped(title)
+        collection = cranfield.read(folder)
+    lines, checked = [], installed("ranx")
+    for name, (aim, search) in (await _searches(collection)).items():
+        found, times = await _answers(search, collection.questions)
+        figure = mean_ndcg(found, collection.relevant)
+        if checked and not isclose(figure, ranx_ndcg(found, collection.relevant), abs_tol=1e-9):
+            raise AssertionError(f"ranx grades {name} otherwise")
+        lines.append(Row(name, figure, "", aim, times))
+    return Report(
+        title,
+        lines,
+        f"figure: the mean over {len(collection.questions)} questions of"
+        f" {len(collection.documents):,} documents, relevance 1 or more counting as relevant; "
+        + ("ranx computes the same" if checked else "ranx, which checks it, is not installed")
+        + ". Times are the calling thread's, embedding included.",
+    )
+
+
+def _skipped(title: str) -> Report:
+    note = f"there is no Cranfield in {cranfield.place()}; set SOEV_CRANFIELD to its folder"
+    return Report(title, [Row("skipped", None, "", note=note)], "")
+
+
+def mean_ndcg(found: Mapping[str, Sequence[str]], relevant: Mapping[str, Iterable[str]]) -> float:
+    """The mean over the questions that have something relevant."""
+    return fsum(ndcg(found[each], relevant[each]) for each in relevant) / len(relevant)
+
+
+def ranx_ndcg(found: Mapping[str, Sequence[str]], relevant: Mapping[str, Iterable[str]]) -> float:
+    """The same as ranx computes it."""
+    import ranx
+
+    wanted = {question: dict.fromkeys(ids, 1) for question, ids in relevant.items()}
+    run = {
+        question: {id: 1 / rank for rank, id in enumerate(found[question], 1)} or {"": 0.0}
+        for question in relevant
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of numba, about ranx, while it compiles
+        score: Any = ranx.evaluate(ranx.Qrels(wanted), ranx.Run(run), f"ndcg@{DEPTH}")
+    return float(score)
+
+
+async def _answers(
+    search: Search, questions: Mapping[str, str]
+) -> tuple[dict[str, Sequence[str]], Times]:
+    await search(next(iter(questions.values())))  # the first search makes the columns and the terms
+    found: dict[str, Sequence[str]] = {}
+    seconds = []
+    for number, question in questions.items():
+        start = thread_time()
+        found[number] = await search(question)
+        seconds.append(thread_time() - start)
+    return found, Times(tuple(seconds))
+
+
+async def _searches(collection: Collection) -> dict[str, tuple[Aim | None, Search]]:
+    embedder = WordLlamaEmbedder()
+    store = await _store(collection, embedder)
+
+    async def bm25(question: str) -> list[str]:
+        return _ids(await store.bm25(_TARGET, query=question, limit=DEPTH))
+
+    async def near(question: str) -> list[str]:
+        vector = await embedder(question)
+        return _ids(await store.near_vector(_TARGET, vector=vector, limit=DEPTH))
+
+    async def hybrid(question: str) -> list[str]:
+        vector = await embedder(question)
+        return _ids(
+            await store.hybrid(_TARGET, query=question, vector=vector, limit=DEPTH, alpha=0.5)
+        )
+
+    async def fused(question: str) -> list[str]:
+        vector = await embedder(question)
+        legs = [
+            await store.bm25(_TARGET, query=question, limit=_LEG),
+            await store.near_vector(_TARGET, vector=vector, limit=_LEG),
+        ]
+        return _ids(await Rrf()(question, legs))[:DEPTH]
+
+    return {
+        "MemoryStore bm25": (Aim(0.37, least=True), bm25),
+        "MemoryStore near_vector, wordllama": (Aim(0.322, least=True), near),
+        "MemoryStore hybrid, alpha .5": (Aim(0.385, least=True), hybrid),
+        f"Rrf of both legs, {_LEG} deep": (None, fused),
+        "bm25s, its English stop words, PyStemmer": (None, _bm25s(collection)),
+    }
+
+
+def _ids(hits: Iterable[Any]) -> list[str]:
+    return [hit.id for hit in hits]
+
+
+async def _store(collection: Collection, embedder: WordLlamaEmbedder) -> MemoryStore:
+    store = MemoryStore()
+    text = Field("text", "text", searchable=True)
+    await store.create(_TARGET, FieldSpec([text], dimension=embedder.dimension))
+    vectors = embedder.embed([document.text for document in collection.documents])
+    await store.upsert(
+        _TARGET,
+        (
+            Record(document.id, {"text": document.text}, vector)
+            for document, vector in zip(collection.documents, vectors, strict=True)
+        ),
+    )
+    return store
+
+
+def _bm25s(collection: Collection) -> Search:
+    stemmer = Stemmer.Stemmer("english")
+    ids = [document.id for document in collection.documents]
+    texts = [document.text for document in collection.documents]
+
+    def terms(texts: list[str]) -> Any:
+        return bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False)
+
+    index = bm25s.BM25()
+    index.index(terms(texts), show_progress=False)
+
+    async def search(question: str) -> list[str]:
+        found, scores = index.retrieve(
+            terms([question]), corpus=ids, k=min(DEPTH, len(ids)), show_progress=False
+        )
+        return [id for id, score in zip(found[0], scores[0], strict=True) if score > 0]
+
+    return search
