@@ -37,8 +37,9 @@ async def test_truncate_counts_over_replies(echo: Echo, proxy: FaultProxy, dial:
     assert await echo.until_ended() == ["closed"]
 
 
-async def test_truncate_is_exact(proxy: FaultProxy, dial: Dial) -> None:
-    """Also a client that is slow to read, and goes on sending, gets just so many bytes."""
+async def test_truncate_is_exact(echo: Echo, proxy: FaultProxy, dial: Dial, sockets: Any) -> None:
+    """Also a client that goes on sending gets just so many bytes; when it hangs up all is closed."""
+    before = sockets()
     client = await dial(proxy)
     proxy.truncate(10_000_001)
     data = random.Random(0).randbytes(20_000_000)
@@ -46,6 +47,8 @@ async def test_truncate_is_exact(proxy: FaultProxy, dial: Dial) -> None:
     assert got == data[:10_000_001]
     client.sock.close()
     await proxy.until(lambda: proxy.open == 0)
+    await echo.until_ended()
+    assert sockets() == before
 
 
 async def test_truncate_is_once(proxy: FaultProxy, dial: Dial) -> None:
