@@ -28,7 +28,6 @@ from soev_retrieval.domain._fields import (
 from soev_retrieval.domain._filters import (
     MAX_DEPTH,
     NOTHING,
-    OPERATORS,
     AllOf,
     AnyOf,
     DeclaredFilter,
@@ -48,6 +47,7 @@ from soev_retrieval.domain._hybrid import (
 )
 from soev_retrieval.domain._json import from_json, to_json
 from soev_retrieval.domain._matches import matches
+from soev_retrieval.domain._operators import OPERATORS
 from soev_retrieval.domain._paths import ancestors, lies_under, normal_path
 from soev_retrieval.domain._scope import SearchScope
 from soev_retrieval.domain._simplify import EVERYTHING, simplify

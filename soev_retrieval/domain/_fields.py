@@ -9,7 +9,8 @@ import attrs
 
 from soev_retrieval.domain._arguments import check_vector
 from soev_retrieval.domain._errors import InvalidQueryError
-from soev_retrieval.domain._filters import OPERATORS, DeclaredFilter, Filter, predicates
+from soev_retrieval.domain._filters import DeclaredFilter, Filter, predicates
+from soev_retrieval.domain._operators import OPERATORS
 from soev_retrieval.domain._values import (
     Properties,
     Record,

@@ -7,46 +7,16 @@ from typing import Any, TypeAlias
 import attrs
 
 from soev_retrieval.domain._errors import InvalidQueryError
-from soev_retrieval.domain._paths import normal_path
-from soev_retrieval.domain._values import (
-    Value,
-    kind_of,
-    portable,
-    portable_name,
-    tupled,
-    typed,
-)
-
-OPERATORS = (
-    "eq",
-    "ne",
-    "gt",
-    "gte",
-    "lt",
-    "lte",
-    "in",
-    "not_in",
-    "contains",
-    "contains_any",
-    "contains_all",
-    "exists",
-    "missing",
-    "prefix",
-    "under",
-)
-"""Every operator of the algebra."""
-
-WITHOUT_VALUE = frozenset({"exists", "missing"})
-WITH_SEQUENCE = frozenset({"in", "not_in", "contains_any", "contains_all"})
-WITH_TEXT = frozenset({"prefix", "under"})
-WITH_ORDER = frozenset({"gt", "gte", "lt", "lte"})
+from soev_retrieval.domain._operators import value_for
+from soev_retrieval.domain._values import Value, portable_name, tupled, typed
+from soev_retrieval.domain._words import written_term
 
 MAX_DEPTH = 100
 """How deep filters may nest. No store's transport carries much more."""
 
 
 class _Algebra:
-    """What all filters share: `&`, `|`, `~` and a text form."""
+    """What all filters share: `&`, `|`, `~`, and no truth."""
 
     __slots__ = ()
 
@@ -65,10 +35,15 @@ class _Algebra:
             " chained comparisons would drop one of them), and test for one with `is not None`"
         )
 
-    def __str__(self) -> str:
-        from soev_retrieval.domain._text import to_text  # the text form is made of filters
 
-        return to_text(self)  # type: ignore[arg-type]
+def _joined(filters: "tuple[Filter, ...]", word: str, name: str) -> str:
+    """`a and (b or c)`, or `all(a)` where there are not two to join."""
+    if len(filters) < 2:
+        return f"{name}({', '.join(map(str, filters))})"
+    return f" {word} ".join(
+        f"({one})" if isinstance(one, AllOf | AnyOf) and len(one.filters) > 1 else str(one)
+        for one in filters
+    )
 
 
 def _parts(of: Any, kind: type[Any]) -> tuple[Any, ...]:
@@ -98,7 +73,7 @@ class DeclaredFilter(_Algebra):
     def __attrs_post_init__(self) -> None:
         portable_name(self.field, "the name of a filter's field")
         try:
-            object.__setattr__(self, "value", _value_for(self.field, self.op, self.value))
+            object.__setattr__(self, "value", value_for(self.field, self.op, self.value))
         except InvalidQueryError as error:
             error.field = self.field
             raise
@@ -108,49 +83,13 @@ class DeclaredFilter(_Algebra):
         """How deep it nests: a predicate is 1."""
         return 1
 
+    def __str__(self) -> str:
+        return written_term(self.field, self.op, self.value)
+
     @cached_property
     def members(self) -> frozenset[Any]:
         """The values of a sequence as a set, made once: lists of 100,000 ids are usual."""
         return frozenset(self.value if isinstance(self.value, tuple) else ())
-
-
-def _value_for(field: str, op: str, value: object) -> Value | None:
-    if op not in OPERATORS:
-        raise InvalidQueryError(
-            f"there is no operator {op!r} (field {field!r});"
-            f" the operators are {', '.join(OPERATORS)}"
-        )
-    what = f"the value of {field!r} {op}"
-    if op in WITHOUT_VALUE:
-        if value is not None:
-            raise InvalidQueryError(f"{what}: {op} takes no value; leave it out")
-        return None
-    if value is None:
-        raise InvalidQueryError(f"{what} is None; use the operator 'missing' (or 'exists')")
-    if op in WITH_SEQUENCE:
-        if not isinstance(value, tuple):
-            raise InvalidQueryError(f"{what} must be a list of values, not {type(value).__name__}")
-        return _of_one_kind(tuple(portable(one, what) for one in value), what)
-    if isinstance(value, tuple):
-        raise InvalidQueryError(
-            f"{what} is a list, and {op} takes one value;"
-            " use 'in' for one of several, 'contains_any' or 'contains_all' for list fields"
-        )
-    one = portable(value, what)
-    if op in WITH_TEXT and not isinstance(one, str):
-        raise InvalidQueryError(f"{what} must be text, not {type(value).__name__}")
-    if op == "under":
-        return normal_path(str(one))
-    if op in WITH_ORDER and isinstance(one, bool):
-        raise InvalidQueryError(f"{what} is a bool, which has no order; use 'eq'")
-    return one
-
-
-def _of_one_kind(values: tuple[Any, ...], what: str) -> tuple[Any, ...]:
-    kinds = sorted({str(kind_of(value)) for value in values})
-    if len(kinds) > 1:
-        raise InvalidQueryError(f"{what} mixes {' and '.join(kinds)}; give values of one type")
-    return values
 
 
 def _filters(filters: Iterable["Filter"]) -> tuple["Filter", ...]:
@@ -192,6 +131,9 @@ class AllOf(_Algebra):
         default=attrs.Factory(lambda self: _depth_of(self.filters), takes_self=True),
     )
 
+    def __str__(self) -> str:
+        return _joined(self.filters, "and", "all")
+
 
 @attrs.frozen(cache_hash=True, str=False)
 class AnyOf(_Algebra):
@@ -208,6 +150,9 @@ class AnyOf(_Algebra):
         eq=False,
         default=attrs.Factory(lambda self: _depth_of(self.filters), takes_self=True),
     )
+
+    def __str__(self) -> str:
+        return _joined(self.filters, "or", "any")
 
 
 @attrs.frozen(cache_hash=True, str=False)
@@ -226,6 +171,9 @@ class Not(_Algebra):
         default=attrs.Factory(lambda self: _depth_of((self.filter,)), takes_self=True),
     )
 
+    def __str__(self) -> str:
+        return f"not ({self.filter})"
+
 
 class Nothing(_Algebra):
     """The filter that is true nowhere. Its one value is `NOTHING`."""
@@ -240,6 +188,9 @@ class Nothing(_Algebra):
     def depth(self) -> int:
         """How deep it nests: like a predicate, 1."""
         return 1
+
+    def __str__(self) -> str:
+        return "nothing"
 
     def __repr__(self) -> str:
         return "NOTHING"

@@ -3,8 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -12,23 +11,17 @@ from soev_retrieval.domain._errors import InvalidQueryError
 from soev_retrieval.domain._filters import (
     MAX_DEPTH,
     NOTHING,
-    OPERATORS,
-    WITH_SEQUENCE,
-    WITHOUT_VALUE,
     AllOf,
     AnyOf,
     DeclaredFilter,
     Filter,
     Not,
-    Nothing,
 )
 from soev_retrieval.domain._json import read_datetime
+from soev_retrieval.domain._operators import OPERATORS, WITH_SEQUENCE, WITHOUT_VALUE
+from soev_retrieval.domain._words import NAME, RESERVED, SIGNS
 
-_SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-_OPERATOR_OF = {_SIGNS.get(op, op): op for op in OPERATORS}
-_RESERVED = {"and", "or", "not", "all", "any", "nothing", "true", "false", *OPERATORS}
-
-_NAME = r"[^\W\d][\w.]*"
+_OPERATOR_OF = {SIGNS.get(op, op): op for op in OPERATORS}
 _TOKEN = re.compile(
     rf"""
       (?P<space>\s+)
@@ -36,51 +29,10 @@ _TOKEN = re.compile(
     | (?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     | (?P<text>"(?:[^"\\]|\\.)*")
     | (?P<mark>==|!=|>=|<=|[><()\[\],])
-    | (?P<word>{_NAME})
+    | (?P<word>{NAME})
     """,
     re.VERBOSE | re.DOTALL,
 )
-
-
-def to_text(filter: Filter) -> str:
-    """`filter` as text, such as `year >= 2020 and not (status in ["draft", "void"])`."""
-    match filter:
-        case DeclaredFilter():
-            return _term(filter)
-        case AllOf((_, _, *_) as filters):
-            return " and ".join(map(_operand, filters))
-        case AnyOf((_, _, *_) as filters):
-            return " or ".join(map(_operand, filters))
-        case AllOf(filters):
-            return f"all({', '.join(map(to_text, filters))})"
-        case AnyOf(filters):
-            return f"any({', '.join(map(to_text, filters))})"
-        case Not(inner):
-            return f"not ({to_text(inner)})"
-        case Nothing():
-            return "nothing"
-        case _:
-            assert_never(filter)
-
-
-def _operand(filter: Filter) -> str:
-    several = isinstance(filter, AllOf | AnyOf) and len(filter.filters) > 1
-    return f"({to_text(filter)})" if several else to_text(filter)
-
-
-def _term(term: DeclaredFilter) -> str:
-    bare = re.fullmatch(_NAME, term.field) and term.field not in _RESERVED
-    name = term.field if bare else _value(term.field)
-    sign = "not in" if term.op == "not_in" else _SIGNS.get(term.op, term.op)
-    return f"{name} {sign}" if term.value is None else f"{name} {sign} {_value(term.value)}"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return (
-        value.isoformat() if isinstance(value, datetime) else json.dumps(value, ensure_ascii=False)
-    )
 
 
 class _Token(NamedTuple):
@@ -238,7 +190,7 @@ class _Reader:
     def _read_term(self, name: _Token) -> Filter:
         if name.kind == "text":
             field = _from_json_text(name)
-        elif name.kind == "word" and name.text not in _RESERVED:
+        elif name.kind == "word" and name.text not in RESERVED:
             field = name.text
         else:
             raise _unreadable(name, "the name of a field (in double quotes where it is no word)")

@@ -45,8 +45,10 @@ def takes(index: int, caller: Caller) -> int:
     return 1000 * caller.takes + (1 << index)
 
 
-def cancelled_at(caller: Caller) -> int | None:
-    return None if caller.patience is None else 1000 * (caller.comes + caller.patience) + 500
+def cancelled_at(index: int, caller: Caller) -> int | None:
+    if caller.patience is None:
+        return None
+    return 1000 * (caller.comes + caller.patience) + 500 + index
 
 
 def expected(plan: Sequence[Caller], at_most: int, waiting: int | None) -> list[Seen]:
@@ -56,7 +58,7 @@ def expected(plan: Sequence[Caller], at_most: int, waiting: int | None) -> list[
     running: dict[int, int] = {}
     happenings = [(1000 * caller.comes, index, "comes") for index, caller in enumerate(plan)]
     for index, caller in enumerate(plan):
-        if (at := cancelled_at(caller)) is not None:
+        if (at := cancelled_at(index, caller)) is not None:
             happenings.append((at, index, "cancelled"))
     heapq.heapify(happenings)
     while happenings:
@@ -113,7 +115,7 @@ async def observed(plan: Sequence[Caller], at_most: int, waiting: int | None) ->
     for index in sorted(range(len(plan)), key=lambda index: (plan[index].comes, index)):
         await asyncio.sleep(plan[index].comes - (loop.time() - start))
         tasks[index] = asyncio.create_task(ask(index))
-        if (at := cancelled_at(plan[index])) is not None:
+        if (at := cancelled_at(index, plan[index])) is not None:
             loop.call_later(at / 1000 - (loop.time() - start), tasks[index].cancel)
     return [await tasks[index] for index in range(len(plan))]
 

@@ -53,7 +53,7 @@ RECORDS = st.builds(
     ),
     st.none() | VECTORS,
 )
-WHERE = st.none() | strategies.filters(SPEC, max_leaves=4)
+WHERE = st.none() | strategies.filters(SPEC, max_leaves=3)
 BAD_RECORDS = st.sampled_from(
     [
         Record("bad", {"year": "x"}),
@@ -80,12 +80,13 @@ class StoreAndDict(RuleBasedStateMachine):
     def _run(self, call: Coroutine[Any, Any, R]) -> R:
         return self._runner.run(call)
 
-    @initialize(distance=st.sampled_from(DISTANCES))
-    def create(self, distance: str) -> None:
+    @initialize(distance=st.sampled_from(DISTANCES), records=st.lists(RECORDS, min_size=4))
+    def create(self, distance: str, records: list[Record]) -> None:
         self._spec = attrs.evolve(SPEC, distance=distance)
         self._run(self._store.create("docs", self._spec))
+        self.upsert(records)
 
-    @rule(records=st.lists(RECORDS, max_size=6))
+    @rule(records=st.lists(RECORDS, min_size=1, max_size=6))
     def upsert(self, records: list[Record]) -> None:
         self._run(self._store.upsert("docs", records))
         self._model |= {record.id: record for record in records}
@@ -95,7 +96,7 @@ class StoreAndDict(RuleBasedStateMachine):
         with pytest.raises(InvalidQueryError, match="'bad'"):
             self._run(self._store.upsert("docs", [*records, bad]))
 
-    @rule(ids=st.lists(IDS, max_size=4))
+    @rule(ids=st.lists(IDS, min_size=1, max_size=3))
     def delete(self, ids: list[str]) -> None:
         self._run(self._store.delete("docs", ids))
         self._model = {id: record for id, record in self._model.items() if id not in ids}
@@ -181,4 +182,4 @@ def _tuple(value: Any) -> tuple[str, ...]:
 
 
 TestStoreAndDict = StoreAndDict.TestCase
-TestStoreAndDict.settings = settings(max_examples=80, stateful_step_count=25)
+TestStoreAndDict.settings = settings(max_examples=60, stateful_step_count=20)
