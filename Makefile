@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench wheel clean
 
 demo: .venv/ready
 	@$(BIN)/python -m demo $(ARGS)
@@ -17,19 +17,23 @@ lint: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/basedpyright
 
-bench: .venv/bench
+bench: .venv/ready
 	$(BIN)/python -m benchmarks $(ARGS)
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable '.[http,wordllama]' --group test --group lint --group demo
+		--editable '.[http,wordllama]' --group test --group lint --group demo --group bench
 	@touch $@
 
-.venv/bench: .venv/ready
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
-	@touch $@
+# What people install: the wheel alone, without an extra and without this checkout on the path.
+wheel: .venv/ready
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv dist/venv
+	dist/venv/bin/pip install --quiet --constraint constraints.txt dist/*.whl
+	cd dist && venv/bin/python -I ../tests/wheel.py
 
 clean:
-	rm -rf .venv
+	rm -rf .venv dist

@@ -72,7 +72,7 @@ def _texts(records: Sequence[Record]) -> dict[str, list[str]]:
     return texts
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(
     corpora(),
     strategies.queries(words=WORDS),

@@ -116,7 +116,7 @@ async def test_fetch_restricts_exactly(
     assert chunks == _passing(whole, where)[:limit]
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(CORPORA, FILTERS, LIMITS)
 async def test_near_vector_restricts_exactly(
     filled: Fill, records: list[Record], where: Filter, limit: int
@@ -128,7 +128,7 @@ async def test_near_vector_restricts_exactly(
     assert hits == _passing(whole, where)[:limit]
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(CORPORA, FILTERS, LIMITS, QUERIES)
 async def test_bm25_restricts_exactly(
     filled: Fill, records: list[Record], where: Filter, limit: int, query: str
@@ -140,7 +140,7 @@ async def test_bm25_restricts_exactly(
     assert hits == _passing(whole, where)[:limit]
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(CORPORA, FILTERS, LIMITS, QUERIES, st.integers(1, 4))
 async def test_both_legs_of_hybrid_are_restricted(
     filled: Fill, records: list[Record], where: Filter, limit: int, query: str, depth: int

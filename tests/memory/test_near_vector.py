@@ -98,7 +98,7 @@ async def _found(
     return await store.near_vector("docs", vector=case.query, limit=limit, where=where)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(cases())
 async def test_scores_are_the_naive_ones(filled: Fill, case: Case) -> None:
     """Every chunk with a vector is found, with the score that float64 gives it, and no other."""
@@ -117,7 +117,7 @@ async def test_the_greatest_score_comes_first(filled: Fill, case: Case) -> None:
     assert hits == best_first(hits)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(cases())
 async def test_a_limit_cuts_the_whole_ranking(filled: Fill, case: Case) -> None:
     """A limited search is the beginning of the whole ranking, to the last bit of the scores."""
@@ -125,7 +125,7 @@ async def test_a_limit_cuts_the_whole_ranking(filled: Fill, case: Case) -> None:
     assert await _found(filled, case, limit=case.limit) == whole[: case.limit]
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(cases(), st.integers(0, 3))
 async def test_a_filter_leaves_scores_alone(filled: Fill, case: Case, group: int) -> None:
     """A filtered search gives each chunk the score it has in the whole ranking, to the last bit."""
