@@ -190,6 +190,25 @@ async def test_an_embedder_that_ends_slowly() -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
+async def test_an_error_that_nobody_waits_for(caplog: pytest.LogCaptureFixture) -> None:
+    """An embedder that fails as it is cancelled fails for nobody, not for the log either."""
+
+    async def fails(query: str) -> Sequence[float]:
+        try:
+            return await asyncio.Future()
+        finally:
+            raise StoreUnavailable("no answer")
+
+    [call] = _started(CachedEmbedder(fails, 2)("cats"))
+    await _turns()
+    call.cancel()
+    await asyncio.wait([call])
+    assert call.cancelled()
+    del call
+    gc.collect()
+    assert not caplog.records
+
+
 async def test_cancelled_at_any_moment(caplog: pytest.LogCaptureFixture) -> None:
     """Whichever turn of the loop a cancel comes in, no task and no unseen error is left."""
 

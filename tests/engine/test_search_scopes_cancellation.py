@@ -300,8 +300,9 @@ async def test_a_search_while_its_caller_cleans_up(
 
 
 async def test_a_store_that_cancels_itself_is_no_answer(observed: Callable[..., Any]) -> None:
-    """A search that ends in CancelledError of its own never makes the ranking a partial one."""
-    store = by_target(a=Delay(1, asyncio.CancelledError()), b=Delay(2, FOUND))
+    """A search that ends in CancelledError of its own ends the others: no ranking is a partial one."""
+    store = by_target(a=Delay(1, asyncio.CancelledError()), b=Hang())
     outcome = await observed(searching(group(store, "a", "b"), group(store, "b")), stores=[store])
     assert isinstance(outcome.error, asyncio.CancelledError)
+    assert (outcome.at, outcome.cancelled) == (1, False)
     assert_nothing_left(outcome)

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from soev_retrieval.calls import Bm25, Call
 from soev_retrieval.domain import InvalidQueryError, StoreUnavailable, Unconfigured
-from soev_retrieval.engine._breaking import CircuitBreaker
+from soev_retrieval.engine import CircuitBreaker
 from soev_retrieval.testing.faults import Hang, Scripted
 
 FAILURES, SECONDS = 2, 10

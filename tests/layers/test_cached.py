@@ -17,8 +17,7 @@ from soev_retrieval.domain import (
     StoreUnavailable,
     field,
 )
-from soev_retrieval.engine._cached import Cached
-from soev_retrieval.engine._tenanted import tenant_scope
+from soev_retrieval.engine import Cached, tenant_scope
 from soev_retrieval.testing.faults import Delay, Scripted
 
 

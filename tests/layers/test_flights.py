@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from soev_retrieval.calls import Bm25, Call
 from soev_retrieval.domain import Hit, StoreUnavailable
-from soev_retrieval.engine._cached import Cached
+from soev_retrieval.engine import Cached
 from soev_retrieval.testing.faults import Delay, Scripted
 
 TAKES = 5

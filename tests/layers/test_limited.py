@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from soev_retrieval.calls import Bm25, Call
 from soev_retrieval.domain import StoreUnavailable
-from soev_retrieval.engine._limited import Limited
+from soev_retrieval.engine import Limited
 from soev_retrieval.testing.faults import Delay, Hang, Scripted
 
 

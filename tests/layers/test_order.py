@@ -11,11 +11,7 @@ import pytest
 
 from soev_retrieval.calls import Bm25, Call
 from soev_retrieval.domain import StoreUnavailable
-from soev_retrieval.engine import Retrying
-from soev_retrieval.engine._breaking import CircuitBreaker
-from soev_retrieval.engine._cached import Cached
-from soev_retrieval.engine._limited import Limited
-from soev_retrieval.engine._timed import Timed
+from soev_retrieval.engine import Cached, CircuitBreaker, Limited, Retrying, Timed
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing.faults import Delay, Hang, Scripted
 

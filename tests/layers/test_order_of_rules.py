@@ -23,20 +23,22 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.engine import (
     Blocklist,
+    Cached,
     Deduplicated,
     FolderScope,
     MappingCatalog,
     PostFiltered,
     PreFiltered,
+    Rechecked,
+    Recorded,
+    Recording,
     Renamed,
+    Replaying,
+    Replenished,
     ScoreFloor,
+    Tenanted,
+    tenant_scope,
 )
-from soev_retrieval.engine._cached import Cached
-from soev_retrieval.engine._rechecked import Rechecked
-from soev_retrieval.engine._recording import Recorded, Recording
-from soev_retrieval.engine._replaying import Replaying
-from soev_retrieval.engine._replenished import Replenished
-from soev_retrieval.engine._tenanted import Tenanted, tenant_scope
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing.faults import Scripted
 

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from soev_retrieval.calls import Call, Fields, Layer
 from soev_retrieval.domain import NOTHING, Filter, Hit, Record, StoreUnavailable, field, matches
-from soev_retrieval.engine._rechecked import Rechecked
+from soev_retrieval.engine import Rechecked
 from soev_retrieval.testing.faults import Scripted
 
 HITS = [Hit("a", 3.0, {"year": 1}), Hit("b", 2.0, {"year": 2}), Hit("c", 1.0)]

@@ -19,8 +19,7 @@ from soev_retrieval.domain import (
     Unconfigured,
     field,
 )
-from soev_retrieval.engine._recording import Recorded, Recording
-from soev_retrieval.engine._replaying import Replaying
+from soev_retrieval.engine import Recorded, Recording, Replaying
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing.faults import Hang, Scripted
 

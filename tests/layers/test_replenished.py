@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from soev_retrieval.calls import Call, Fields, Hybrid
 from soev_retrieval.domain import Chunk, FieldSpec, Hit, InvalidQueryError, Record
-from soev_retrieval.engine import Blocklist, Deduplicated
-from soev_retrieval.engine._recording import Recording
-from soev_retrieval.engine._replenished import Replenished
+from soev_retrieval.engine import Blocklist, Deduplicated, Recording, Replenished
 from soev_retrieval.testing.faults import Scripted
 
 RANKING = [Hit(f"{rank:02}", 100.0 - rank, {"kind": "ab"[rank % 2]}) for rank in range(40)]

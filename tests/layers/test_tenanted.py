@@ -27,20 +27,22 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.engine import (
     Blocklist,
+    Cached,
+    CircuitBreaker,
     Deduplicated,
+    Limited,
     PostFiltered,
     PreFiltered,
+    Rechecked,
+    Recording,
     Renamed,
+    Replenished,
     Retrying,
+    Tenanted,
+    Timed,
+    current_tenant,
+    tenant_scope,
 )
-from soev_retrieval.engine._breaking import CircuitBreaker
-from soev_retrieval.engine._cached import Cached
-from soev_retrieval.engine._limited import Limited
-from soev_retrieval.engine._rechecked import Rechecked
-from soev_retrieval.engine._recording import Recording
-from soev_retrieval.engine._replenished import Replenished
-from soev_retrieval.engine._tenanted import Tenanted, current_tenant, tenant_scope
-from soev_retrieval.engine._timed import Timed
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing.faults import Scripted
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from soev_retrieval.calls import Call
 from soev_retrieval.domain import InvalidQueryError, StoreUnavailable
-from soev_retrieval.engine._timed import Timed
+from soev_retrieval.engine import Timed
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing.faults import Delay, Hang, Scripted
 
