@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from math import fsum
 from numbers import Real
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -141,18 +141,14 @@ class WeightedSum:
 
 
 def _check_k(k: object) -> None:
-    if not isinstance(k, int) or isinstance(k, bool) or k < 0:
-        raise ValueError(f"k must be an int of at least 0, not {k!r}")
+    if not isinstance(k, int) or isinstance(k, bool) or not 0 <= k <= 2**53:
+        raise ValueError(f"k must be an int of at least 0 and at most 2**53, not {k!r}")
 
 
-def _check_weights(weights: Iterable[object]) -> None:
+def _check_weights(weights: Iterable[Any]) -> None:
     for weight in weights:
-        if (
-            not isinstance(weight, Real)
-            or isinstance(weight, bool)
-            or not 0 <= float(weight) < float("inf")
-        ):
-            raise ValueError(f"a weight must be a finite number of at least 0, not {weight!r}")
+        if not isinstance(weight, Real) or isinstance(weight, bool) or not 0 <= weight <= 1e300:  # type: ignore[operator]
+            raise ValueError(f"a weight must be a finite number from 0 to 1e300, not {weight!r}")
 
 
 def _one_each(weights: Sequence[float], ranked: Sequence[Sequence[Hit]]) -> Sequence[float]:

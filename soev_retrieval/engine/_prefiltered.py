@@ -5,6 +5,7 @@ from typing import Protocol, assert_never, cast, runtime_checkable
 
 import attrs
 
+from soev_retrieval._together import alone, together
 from soev_retrieval.calls import Call, FilteredCall, Layer, R
 from soev_retrieval.domain import (
     NOTHING,
@@ -19,7 +20,6 @@ from soev_retrieval.domain import (
     predicates,
     simplify,
 )
-from soev_retrieval.engine._together import together
 
 
 @runtime_checkable
@@ -85,8 +85,8 @@ class PreFiltered(Layer):
         check_filter(where, "where")
         terms = list(dict.fromkeys(predicates(where)))
         rewriting = [self._rewrite(target, term) for term in terms]
-        # One alone needs no task.
-        filters = [await rewriting[0]] if len(terms) == 1 else await together(rewriting)
+        one = len(rewriting) == 1
+        filters = [await alone(rewriting[0])] if one else await together(rewriting)
         return simplify(_replaced(where, dict(zip(terms, filters, strict=True))))
 
     async def _rewrite(self, target: Target, term: DeclaredFilter) -> Filter:

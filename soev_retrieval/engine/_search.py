@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from soev_retrieval._together import together
 from soev_retrieval.domain import (
     AnyOf,
     Filter,
@@ -20,7 +21,6 @@ from soev_retrieval.domain import (
     finite_vector,
 )
 from soev_retrieval.engine._combine import Combine
-from soev_retrieval.engine._together import together
 from soev_retrieval.store import VectorStore
 
 Embed: TypeAlias = Callable[[str], Awaitable[Sequence[float]]]
@@ -130,13 +130,14 @@ async def search_scopes(
     _check(query, limit, alpha)
     searching: list[Coroutine[Any, Any, Sequence[Hit]]] = []
     embedding: list[Coroutine[Any, Any, None]] = []
-    for group in groups:
+    # What is wrong with any scope is found before a coroutine is made that nobody would await.
+    for group, targets in [(group, _by_target(group.scopes)) for group in groups]:
         embedded = _Embedded(query, group.embed)
-        if group.embed is not None and group.scopes:
+        if group.embed is not None and targets:
             embedding.append(embedded.make())
         searching += [
             _search(group.store, target, where, embedded, query=query, limit=limit, alpha=alpha)
-            for target, where in _by_target(group.scopes).items()
+            for target, where in targets.items()
         ]
     if not searching:
         return []

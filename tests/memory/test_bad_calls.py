@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -291,26 +290,3 @@ def test_settings(setting: str, value: Any, says: str) -> None:
     """A store is not made with a setting that makes no sense."""
     with pytest.raises(InvalidQueryError, match=says):
         MemoryStore(**{setting: value})
-
-
-async def test_where_under_is_declared_it_is_served(filled: Fill) -> None:
-    """A field that declares `under` serves it, for text and for lists of text."""
-    spec = FieldSpec(
-        [
-            Field("path", "text", operators=["under"]),
-            Field("paths", "text", many=True, operators=["under"]),
-        ]
-    )
-    paths = {"a": "x/y", "b": "x/yz", "c": "/x//y/z/", "d": "x"}
-    records = [Record(id, {"path": path, "paths": ["w", path]}) for id, path in paths.items()]
-    store = await filled(spec, [*records, Record("e")])
-    for name in ("path", "paths"):
-        chunks = await store.fetch("docs", where=field(name).under("x/y/"), limit=9)
-        assert sorted(chunk.id for chunk in chunks) == ["a", "c"]
-
-
-async def test_a_datetime_compares_by_instant(filled: Fill) -> None:
-    """A filter's datetime finds the same instant in another zone."""
-    store = await filled(SPEC, [Record("a", {"at": datetime(2024, 1, 31, tzinfo=UTC)})])
-    there = datetime.fromisoformat("2024-01-30T19:00:00-05:00")
-    assert len(await store.fetch("docs", where=field("at") == there, limit=1)) == 1

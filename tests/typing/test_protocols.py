@@ -43,6 +43,8 @@ from soev_retrieval.store import Loader, VectorStore
 from soev_retrieval.testing.faults import Scripted
 
 if TYPE_CHECKING:
+    from soev_retrieval.embedders.cached import CachedEmbedder
+    from soev_retrieval.embedders.openai import OpenAIEmbedder
     from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
 
     async def stores_are_stores(embedder: WordLlamaEmbedder, memory: MemoryStore) -> None:
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         store = PostFiltered(store, keeps[0])
         combines: list[Combine] = [Rrf(), WeightedRrf([1.0]), WeightedSum()]
         embed: Embed = embedder
+        embed = CachedEmbedder(OpenAIEmbedder("m"), 10)
         assert_type(await Hybrid("t", "q", None, 1, None, None).on(store), Sequence[Hit])
         assert_type(await Fields("t").on(store), FieldSpec)
         assert_type(await store.fetch("t", limit=1), Sequence[Chunk])

@@ -23,32 +23,45 @@ async def together(coroutines: Sequence[Coroutine[Any, Any, R]]) -> list[R]:
     failed: list[asyncio.Task[R]] = []
     over = asyncio.get_running_loop().create_future()
 
-    def ended(task: asyncio.Task[R]) -> None:
+    def note(task: asyncio.Task[R]) -> None:
         if task.cancelled() or task.exception() is not None:
             failed.append(task)
         if not over.done() and (failed or all(each.done() for each in tasks)):
             over.set_result(None)
 
     for task in tasks:
-        task.add_done_callback(ended)
+        task.add_done_callback(note)
     try:
         await over
     finally:
-        await _ended(tasks)
+        await ended(tasks)
     if failed:
         failed[0].result()  # raises
     return [task.result() for task in tasks]
 
 
-async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Cancel what still runs and wait for it, however often the caller is cancelled meanwhile."""
+async def alone(coroutine: Coroutine[Any, Any, R]) -> R:
+    """The result of one coroutine, awaited as it is: a cancellation that it swallows goes on."""
+    caller = asyncio.current_task()
+    cancellations = caller.cancelling() if caller else 0
+    try:
+        return await coroutine
+    finally:
+        if caller and caller.cancelling() > cancellations:
+            raise asyncio.CancelledError
+
+
+async def ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancel what still runs, once, and wait for it, however often the caller is cancelled."""
     cancelled: asyncio.CancelledError | None = None
+    for task in tasks:
+        task.cancel()
     while running := [task for task in tasks if not task.done()]:
-        for task in running:
-            task.cancel()
         try:
             await asyncio.wait(running)
         except asyncio.CancelledError as again:
             cancelled = again
+    for task in tasks:
+        _ = task.cancelled() or task.exception()  # retrieved: asyncio logs no error as lost
     if cancelled is not None:
         raise cancelled
