@@ -160,7 +160,10 @@ def _one_each(weights: Sequence[float], ranked: Sequence[Sequence[Hit]]) -> Sequ
     )
 
 
-def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+def _each_once(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The hits without those whose id stood before, which hardly any list has."""
+    if len({hit.id for hit in hits}) == len(hits):
+        return hits
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.id, hit)
@@ -168,20 +171,19 @@ def _each_once(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _fuse_by_rank(ranked: Sequence[Sequence[Hit]], weights: Sequence[float], k: int) -> list[Hit]:
-    first: dict[str, Hit] = {}
-    best: dict[str, int] = {}
-    parts: dict[str, list[float]] = {}
+    entries: dict[str, list[Any]] = {}  # by id: its best rank, its first hit, its parts
     for hits, weight in zip(ranked, weights, strict=True):
-        seen: set[str] = set()
-        for rank, hit in enumerate(hits, 1):
-            id = hit.id
-            if id in seen:
-                continue
-            seen.add(id)
-            if id in parts:
-                parts[id].append(weight / (k + rank))
-                best[id] = min(best[id], rank)
+        for rank, hit in enumerate(_each_once(hits), 1):
+            entry = entries.get(hit.id)
+            if entry is None:
+                entries[hit.id] = [rank, hit, weight / (k + rank)]
             else:
-                first[id], best[id], parts[id] = hit, rank, [weight / (k + rank)]
-    order = sorted((-fsum(each), best[id], id) for id, each in parts.items())
-    return [Hit(id, -negative, first[id].properties) for negative, _, id in order]
+                entry.append(weight / (k + rank))
+                if rank < entry[0]:
+                    entry[0] = rank
+    order = [
+        (-(entry[2] if len(entry) == 3 else fsum(entry[2:])), entry[0], id)
+        for id, entry in entries.items()
+    ]
+    order.sort()
+    return [Hit(id, -negative, entries[id][1].properties) for negative, _, id in order]

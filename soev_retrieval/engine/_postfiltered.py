@@ -59,7 +59,9 @@ class PostFiltered(Layer):
         if isinstance(call, Fields):
             return cast(R, results)
         kept = await self.keep(call.target, results)
-        if not isinstance(kept, Sequence) or isinstance(kept, str | bytes):
+        if type(kept) is not list and (
+            not isinstance(kept, Sequence) or isinstance(kept, str | bytes)
+        ):
             raise InvalidQueryError(
                 f"keep returned {type(kept).__name__}; it must return the results to pass on"
             )

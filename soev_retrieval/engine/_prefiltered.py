@@ -78,10 +78,14 @@ class PreFiltered(Layer):
         where = await self._rewritten(call.target, asked)
         if where is NOTHING:
             return cast("R", [])
+        if where is asked:
+            return await call.on(self.inner)
         filtered = cast("FilteredCall", call).filtered(where)
         return await cast("Call[R]", filtered).on(self.inner)
 
     async def _rewritten(self, target: Target, where: Filter) -> Filter:
+        if isinstance(where, DeclaredFilter):
+            return simplify(await alone(self._rewrite(target, where)))
         check_filter(where, "where")
         terms = list(dict.fromkeys(predicates(where)))
         rewriting = [self._rewrite(target, term) for term in terms]

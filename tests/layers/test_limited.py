@@ -28,7 +28,7 @@ class Caller:
 
 @attrs.frozen
 class Seen:
-    """When its call was sent and when it ended, in milliseconds, and how."""
+    """When its call was sent and when it ended, in units of time, and how."""
 
     sent: int | None
     ended: int
@@ -40,15 +40,19 @@ callers = st.builds(
 )
 
 
+SECOND = 100_000
+"""In units of time. What each caller adds to full seconds is a power of two of its own, twice, so
+that no two things fall into one instant, however its times add up with those of others."""
+
+
 def takes(index: int, caller: Caller) -> int:
-    """In milliseconds, each its own, so that no two things fall into one instant."""
-    return 1000 * caller.takes + (1 << index)
+    return SECOND * caller.takes + (1 << index)
 
 
 def cancelled_at(index: int, caller: Caller) -> int | None:
     if caller.patience is None:
         return None
-    return 1000 * (caller.comes + caller.patience) + 500 + index
+    return SECOND * (caller.comes + caller.patience) + (256 << index)
 
 
 def expected(plan: Sequence[Caller], at_most: int, waiting: int | None) -> list[Seen]:
@@ -56,7 +60,7 @@ def expected(plan: Sequence[Caller], at_most: int, waiting: int | None) -> list[
     seen: dict[int, Seen] = {}
     line: list[int] = []
     running: dict[int, int] = {}
-    happenings = [(1000 * caller.comes, index, "comes") for index, caller in enumerate(plan)]
+    happenings = [(SECOND * caller.comes, index, "comes") for index, caller in enumerate(plan)]
     for index, caller in enumerate(plan):
         if (at := cancelled_at(index, caller)) is not None:
             happenings.append((at, index, "cancelled"))
@@ -87,7 +91,7 @@ async def observed(plan: Sequence[Caller], at_most: int, waiting: int | None) ->
     start, sent = loop.time(), dict[int, int]()
 
     def now() -> int:
-        return round(1000 * (loop.time() - start))
+        return round(SECOND * (loop.time() - start))
 
     def step(call: Any) -> Delay:
         index = call.limit
@@ -95,7 +99,7 @@ async def observed(plan: Sequence[Caller], at_most: int, waiting: int | None) ->
         assert store.running <= at_most
         failing = plan[index].fails
         answer = StoreUnavailable("down") if failing else ["hit"]
-        return Delay(takes(index, plan[index]) / 1000, answer)
+        return Delay(takes(index, plan[index]) / SECOND, answer)
 
     async def ask(index: int) -> Seen:
         try:
@@ -116,7 +120,7 @@ async def observed(plan: Sequence[Caller], at_most: int, waiting: int | None) ->
         await asyncio.sleep(plan[index].comes - (loop.time() - start))
         tasks[index] = asyncio.create_task(ask(index))
         if (at := cancelled_at(index, plan[index])) is not None:
-            loop.call_later(at / 1000 - (loop.time() - start), tasks[index].cancel)
+            loop.call_later(at / SECOND - (loop.time() - start), tasks[index].cancel)
     return [await tasks[index] for index in range(len(plan))]
 
 
