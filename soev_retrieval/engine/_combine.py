@@ -137,7 +137,7 @@ class WeightedSum:
             InvalidQueryError: There are not as many lists as weights.
         """
         weights = [1.0] * len(ranked) if self.weights is None else _one_each(self.weights, ranked)
-        return fused([_each_once(hits) for hits in ranked], weights)
+        return fused([[hit for _, hit in _first_places(hits)] for hits in ranked], weights)
 
 
 def _check_k(k: object) -> None:
@@ -160,20 +160,20 @@ def _one_each(weights: Sequence[float], ranked: Sequence[Sequence[Hit]]) -> Sequ
     )
 
 
-def _each_once(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """The hits without those whose id stood before, which hardly any list has."""
+def _first_places(hits: Sequence[Hit]) -> Iterable[tuple[int, Hit]]:
+    """Each hit with its rank, but for those whose id stood before, which hardly any list has."""
     if len({hit.id for hit in hits}) == len(hits):
-        return hits
-    first: dict[str, Hit] = {}
-    for hit in hits:
-        first.setdefault(hit.id, hit)
-    return list(first.values())
+        return enumerate(hits, 1)
+    first: dict[str, tuple[int, Hit]] = {}
+    for rank, hit in enumerate(hits, 1):
+        first.setdefault(hit.id, (rank, hit))
+    return first.values()
 
 
 def _fuse_by_rank(ranked: Sequence[Sequence[Hit]], weights: Sequence[float], k: int) -> list[Hit]:
     entries: dict[str, list[Any]] = {}  # by id: its best rank, its first hit, its parts
     for hits, weight in zip(ranked, weights, strict=True):
-        for rank, hit in enumerate(_each_once(hits), 1):
+        for rank, hit in _first_places(hits):
             entry = entries.get(hit.id)
             if entry is None:
                 entries[hit.id] = [rank, hit, weight / (k + rank)]
