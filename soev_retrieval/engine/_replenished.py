@@ -42,7 +42,7 @@ class Replenished(Layer):
         while True:
             results = await attrs.evolve(asked, limit=depth).on(self.inner)
             kept = await self.keep(call.target, results)
-            if not isinstance(kept, Sequence):
+            if not isinstance(kept, Sequence) or isinstance(kept, str | bytes):
                 raise InvalidQueryError(f"keep must return results, not {type(kept).__name__}")
             each_once = list({result.id: result for result in kept}.values())
             if len(each_once) >= limit or len(results) < depth or depth >= self.deepest:

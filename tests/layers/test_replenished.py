@@ -131,13 +131,16 @@ async def test_fields_passes_through() -> None:
     assert await Fields("docs").on(Replenished(Scripted(spec), Blocklist(set()), 9)) is spec
 
 
-async def test_a_rule_without_results_is_refused(asked: Any) -> None:
-    """As in PostFiltered: None is not an empty answer."""
+@pytest.mark.parametrize(
+    "returned", [None, "a1", b"", iter([]), {}], ids=lambda one: type(one).__name__
+)
+async def test_a_rule_without_results_is_refused(asked: Any, returned: Any) -> None:
+    """As in PostFiltered: None is not an empty answer, and text is no sequence of results."""
 
     async def nothing(target: str, results: Sequence[Any]) -> Any:
-        return None
+        return returned
 
-    with pytest.raises(InvalidQueryError, match="keep must return results, not NoneType"):
+    with pytest.raises(InvalidQueryError, match=f"not {type(returned).__name__}"):
         await asked("bm25").on(Replenished(Scripted([]), nothing, 9))
 
 
