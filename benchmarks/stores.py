@@ -20,7 +20,7 @@ class Answering:
     def __init__(
         self, hits: Sequence[Hit] = (), wait: Callable[[], Awaitable[None]] = at_once
     ) -> None:
-        self._hits = hits
+        self._hits = list(hits)  # as MemoryStore and the adapters answer
         self._wait = wait
 
     async def hybrid(
