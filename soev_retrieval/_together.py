@@ -21,12 +21,15 @@ async def together(coroutines: Sequence[Coroutine[Any, Any, R]]) -> list[R]:
         return []
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     failed: list[asyncio.Task[R]] = []
+    running = len(tasks)
     over = asyncio.get_running_loop().create_future()
 
     def note(task: asyncio.Task[R]) -> None:
+        nonlocal running
+        running -= 1
         if task.cancelled() or task.exception() is not None:
             failed.append(task)
-        if not over.done() and (failed or all(each.done() for each in tasks)):
+        if not over.done() and (failed or not running):
             over.set_result(None)
 
     for task in tasks:

@@ -94,7 +94,7 @@ def finite_vector(vector: Any, *, what: str) -> Sequence[float]:
         raise InvalidQueryError(f"{what} must hold plain numbers only") from None
     if not numbers:
         raise InvalidQueryError(f"{what} is empty")
-    if not all(map(math.isfinite, numbers)):
+    if not math.isfinite(sum(numbers)):  # of float32 in float64: it cannot overflow by itself
         raise InvalidQueryError(f"{what} holds NaN, an infinity or a number beyond float32")
     return numbers
 

@@ -21,6 +21,7 @@ from soev_retrieval.domain._json import read_datetime
 from soev_retrieval.domain._operators import OPERATORS, WITH_SEQUENCE, WITHOUT_VALUE
 from soev_retrieval.domain._words import NAME, RESERVED, SIGNS
 
+_JSON = json.JSONDecoder(strict=False)  # control characters may stand in text as they are
 _OPERATOR_OF = {SIGNS.get(op, op): op for op in OPERATORS}
 _TOKEN = re.compile(
     rf"""
@@ -65,7 +66,7 @@ def _unreadable(token: _Token, wanted: str) -> InvalidQueryError:
 
 def _from_json_text(token: _Token) -> Any:
     try:
-        return json.loads(token.text, strict=False)
+        return _JSON.decode(token.text)
     except ValueError:  # an escape that JSON does not have, a number of thousands of digits
         raise _unreadable(token, "text or a number as JSON writes it") from None
 

@@ -137,7 +137,7 @@ class WeightedSum:
             InvalidQueryError: There are not as many lists as weights.
         """
         weights = [1.0] * len(ranked) if self.weights is None else _one_each(self.weights, ranked)
-        return fused([[hit for _, hit in _first_places(hits)] for hits in ranked], weights)
+        return fused([_each_once(hits) for hits in ranked], weights)
 
 
 def _check_k(k: object) -> None:
@@ -160,30 +160,26 @@ def _one_each(weights: Sequence[float], ranked: Sequence[Sequence[Hit]]) -> Sequ
     )
 
 
-def _first_places(hits: Sequence[Hit]) -> Iterable[tuple[int, Hit]]:
-    """Each hit with its rank, but for those whose id stood before, which hardly any list has."""
-    if len({hit.id for hit in hits}) == len(hits):
-        return enumerate(hits, 1)
-    first: dict[str, tuple[int, Hit]] = {}
-    for rank, hit in enumerate(hits, 1):
-        first.setdefault(hit.id, (rank, hit))
-    return first.values()
+def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.id, hit)
+    return list(first.values())
 
 
 def _fuse_by_rank(ranked: Sequence[Sequence[Hit]], weights: Sequence[float], k: int) -> list[Hit]:
-    entries: dict[str, list[Any]] = {}  # by id: its best rank, its first hit, its parts
-    for hits, weight in zip(ranked, weights, strict=True):
-        for rank, hit in _first_places(hits):
+    # By id: the last list it was in, its best rank, its first hit, and its parts.
+    entries: dict[str, list[Any]] = {}
+    for number, (hits, weight) in enumerate(zip(ranked, weights, strict=True)):
+        for rank, hit in enumerate(hits, 1):
             entry = entries.get(hit.id)
             if entry is None:
-                entries[hit.id] = [rank, hit, weight / (k + rank)]
-            else:
+                entries[hit.id] = [number, rank, hit, weight / (k + rank)]
+            elif entry[0] != number:  # a hit that stands in a list twice counts at its first place
+                entry[0] = number
                 entry.append(weight / (k + rank))
-                if rank < entry[0]:
-                    entry[0] = rank
-    order = [
-        (-(entry[2] if len(entry) == 3 else fsum(entry[2:])), entry[0], id)
-        for id, entry in entries.items()
-    ]
-    order.sort()
-    return [Hit(id, -negative, entries[id][1].properties) for negative, _, id in order]
+                if rank < entry[1]:
+                    entry[1] = rank
+    order = [(-fsum(entry[3:]), entry[1], id, entry[2]) for id, entry in entries.items()]
+    order.sort()  # an id is there once, so hits are never compared
+    return [Hit(id, -negative, hit.properties) for negative, _, id, hit in order]

@@ -59,7 +59,7 @@ class PostFiltered(Layer):
         if isinstance(call, Fields):
             return cast(R, results)
         kept = await self.keep(call.target, results)
-        if type(kept) is not list and (
+        if type(kept) not in (list, tuple) and (
             not isinstance(kept, Sequence) or isinstance(kept, str | bytes)
         ):
             raise InvalidQueryError(

@@ -38,10 +38,13 @@ class Column:
             cells = [(row, value) for row, value in enumerate(values) if value is not None]
         self._distinct = sorted({value for _, value in cells})
         self._code_of = {value: code for code, value in enumerate(self._distinct)}
+        # In the order of their codes, so that the rows of a run of codes are one slice.
+        cells.sort(key=lambda cell: self._code_of[cell[1]])
         self._row_of_cell = np.fromiter((row for row, _ in cells), np.intp, len(cells))
         self._code_of_cell = np.fromiter(
             (self._code_of[value] for _, value in cells), np.intp, len(cells)
         )
+        self._starts = np.searchsorted(self._code_of_cell, np.arange(len(self._distinct) + 1))
 
     def mask(self, term: DeclaredFilter) -> Mask:
         """The rows for which `term` holds."""
@@ -61,48 +64,48 @@ class Column:
         keys[self._row_of_cell] = len(self._distinct) - 1 - codes if descending else codes
         return keys
 
-    def _where(self, picked: Mask) -> Mask:
+    def _where(self, picked: slice | list[int]) -> Mask:
+        """The rows that hold one of the distinct values."""
         mask = np.zeros(self._rows, np.bool_)
-        mask[self._row_of_cell[picked[self._code_of_cell]]] = True
+        if isinstance(picked, slice):
+            start, stop, _ = picked.indices(len(self._distinct))
+            mask[self._row_of_cell[self._starts[start] : self._starts[max(start, stop)]]] = True
+        else:
+            chosen = np.zeros(len(self._distinct), np.bool_)
+            chosen[picked] = True
+            mask[self._row_of_cell[np.repeat(chosen, np.diff(self._starts))]] = True
         return mask
 
-    def _picked(self, op: str, term: DeclaredFilter) -> Mask:
+    def _picked(self, op: str, term: DeclaredFilter) -> slice | list[int]:
         """Which of the distinct values `op` picks."""
         value: Any = term.value
+        distinct = self._distinct
         match op:
             case "eq" | "contains":
                 return self._one(value)
             case "in" | "contains_any":
-                codes = [self._code_of[one] for one in term.members if one in self._code_of]
-                return self._these(codes)
+                return [self._code_of[one] for one in term.members if one in self._code_of]
             case "gt":
-                return self._these(slice(bisect_right(self._distinct, value), None))
+                return slice(bisect_right(distinct, value), None)
             case "gte":
-                return self._these(slice(bisect_left(self._distinct, value), None))
+                return slice(bisect_left(distinct, value), None)
             case "lt":
-                return self._these(slice(bisect_left(self._distinct, value)))
+                return slice(bisect_left(distinct, value))
             case "lte":
-                return self._these(slice(bisect_right(self._distinct, value)))
+                return slice(bisect_right(distinct, value))
             case "exists":
-                return self._these(slice(None))
+                return slice(None)
             case "prefix":
-                start = bisect_left(self._distinct, value)
-                end = bisect_left(
-                    self._distinct, True, lo=start, key=lambda text: not text.startswith(value)
-                )
-                return self._these(slice(start, end))
+                start = bisect_left(distinct, value)
+                key = lambda text: not text.startswith(value)  # noqa: E731
+                return slice(start, bisect_left(distinct, True, lo=start, key=key))
             case _:  # under, the one that no order helps with: ask its definition
-                holds = (matches(term, {term.field: text}) for text in self._distinct)
-                return np.fromiter(holds, np.bool_, len(self._distinct))
+                texts = enumerate(distinct)
+                return [code for code, text in texts if matches(term, {term.field: text})]
 
-    def _one(self, value: Any) -> Mask:
+    def _one(self, value: Any) -> slice:
         code = self._code_of.get(value)
-        return self._these([] if code is None else [code])
-
-    def _these(self, codes: slice | list[int]) -> Mask:
-        picked = np.zeros(len(self._distinct), np.bool_)
-        picked[codes] = True
-        return picked
+        return slice(0) if code is None else slice(code, code + 1)
 
 
 class Columns:
