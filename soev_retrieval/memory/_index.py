@@ -1,6 +1,6 @@
 """One target in memory: rows that can be written, and what a search needs of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,12 @@ from soev_retrieval.domain import (
     FieldSpec,
     Filter,
     Hit,
-    Properties,
     Record,
     Unconfigured,
+    Value,
 )
 from soev_retrieval.memory._columns import Columns, Mask
+from soev_retrieval.memory._disk import SavedTarget
 from soev_retrieval.memory._keywords import Keywords
 from soev_retrieval.memory._vectors import Vectors
 
@@ -34,7 +35,7 @@ class Index:
         self._vectors = Vectors(spec.dimension, spec.distance) if spec.dimension else None
         self._ids: list[str] = []
         self._row_of: dict[str, int] = {}
-        self._properties: list[Properties] = []
+        self._properties: list[Mapping[str, Value]] = []
         self._columns: Columns | None = None
         self._ranks: NDArray[np.intp] | None = None
 
@@ -45,13 +46,22 @@ class Index:
         """Write records that have been checked."""
         for record in records:
             row = self._row_of.setdefault(record.id, len(self._ids))
-            if row == len(self._ids):
-                self._ids.append(record.id)
-                self._properties.append(Properties())
-            self._properties[row] = Properties(record.properties)
-            self._keywords.put(row, self._texts(self._properties[row]))
+            self._ids[row : row + 1] = [record.id]
+            self._properties[row : row + 1] = [record.properties]
+            self._keywords.put(row, self._texts(record.properties))
             if self._vectors is not None:
                 self._vectors.put(row, record.vector)
+        self._written()
+
+    def restore(self, saved: SavedTarget) -> None:
+        """Write what a file held, which has been checked, into this index, which is empty."""
+        self._ids = [chunk.id for chunk in saved.chunks]
+        self._row_of = {id: row for row, id in enumerate(self._ids)}
+        self._properties = [chunk.properties for chunk in saved.chunks]
+        for row, properties in enumerate(self._properties):
+            self._keywords.put(row, self._texts(properties))
+        if self._vectors is not None:
+            self._vectors.restore(saved.vectors, saved.there)
         self._written()
 
     def delete(self, ids: Iterable[str]) -> None:
@@ -68,11 +78,13 @@ class Index:
                     self._vectors.move(len(self._ids), row)
         self._written()
 
-    def records(self) -> Iterable[Record]:
-        """Every chunk as a record."""
-        for row, id in enumerate(self._ids):
-            vector = self._vectors.get(row) if self._vectors is not None else None
-            yield Record(id, self._properties[row], vector)  # type: ignore[arg-type]
+    def saved(self) -> SavedTarget:
+        """What a file is to hold: what `restore` takes."""
+        chunks = [Chunk(*each) for each in zip(self._ids, self._properties, strict=True)]
+        if self._vectors is None:
+            none = np.zeros(len(self), np.bool_), np.zeros((0, 0), np.float32)
+            return SavedTarget(self.spec, chunks, *none)
+        return SavedTarget(self.spec, chunks, *self._vectors.saved(len(self)))
 
     def near(self, vector: Sequence[float], limit: int, where: Filter | None) -> list[Hit]:
         """The nearest rows, ties by id. The vector has been checked."""
@@ -122,7 +134,7 @@ class Index:
     def _mask(self, where: Filter | None) -> Mask | None:
         return None if where is None else self._column_store().mask(where)
 
-    def _texts(self, properties: Properties) -> Iterable[str]:
+    def _texts(self, properties: Mapping[str, Value]) -> Iterable[str]:
         for name in self._searchable:
             value = properties.get(name, ())
             yield from map(str, value if isinstance(value, tuple) else (value,))

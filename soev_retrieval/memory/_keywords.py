@@ -44,7 +44,7 @@ class Analysis:
     """
 
     def __init__(self, language: str | None) -> None:
-        if language is not None and language not in _STOPWORDS:
+        if language is not None and not (isinstance(language, str) and language in _STOPWORDS):
             raise InvalidQueryError(
                 f"there is no language {language!r}; use {', '.join(_STOPWORDS)}, or None"
             )
@@ -52,11 +52,34 @@ class Analysis:
         self._stop = frozenset(_STOPWORDS[language]) if language else frozenset()
         self._stemmer = Stemmer.Stemmer(language) if language else None
 
+    def words(self, text: str) -> list[str]:
+        """The words of `text`, in order."""
+        words: list[str] = _WORD.findall(unicodedata.normalize("NFC", text).casefold())
+        return words
+
+    def term(self, word: str) -> str | None:
+        """The term that a word is found by, or None for a stop word."""
+        if word in self._stop:
+            return None
+        return str(self._stemmer.stemWord(word)) if self._stemmer else word
+
     def terms(self, text: str) -> list[str]:
         """The terms of `text`, in order."""
-        words = _WORD.findall(unicodedata.normalize("NFC", text).casefold())
-        kept = [word for word in words if word not in self._stop]
-        return self._stemmer.stemWords(kept) if self._stemmer else kept
+        return [term for word in self.words(text) if (term := self.term(word)) is not None]
+
+
+class _Numbers(dict[str, int | None]):
+    """The number of the term of each word, None for a stop word. Each word is stemmed once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.terms: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int | None:
+        term = self._analysis.term(word)
+        number = None if term is None else self.terms.setdefault(term, len(self.terms))
+        self[word] = number
+        return number
 
 
 class Keywords:
@@ -69,15 +92,15 @@ class Keywords:
     def __init__(self, analysis: Analysis, k1: float, b: float) -> None:
         self._analysis = analysis
         self._k1, self._b = k1, b
-        self._vocabulary: dict[str, int] = {}
+        self._numbers = _Numbers(analysis)
         self._rows: list[list[int]] = []
         self._scores: bm25s.BM25 | None = None
 
     def put(self, row: int, texts: Iterable[str]) -> None:
         """Write the terms of a row, the next one or one that is there."""
-        terms = [term for text in texts for term in self._analysis.terms(text)]
-        numbers = [self._vocabulary.setdefault(term, len(self._vocabulary)) for term in terms]
-        self._rows[row : row + 1] = [numbers]
+        words = [word for text in texts for word in self._analysis.words(text)]
+        numbers = map(self._numbers.__getitem__, words)
+        self._rows[row : row + 1] = [[number for number in numbers if number is not None]]
         self._scores = None
 
     def move_last(self, row: int) -> None:
@@ -91,8 +114,9 @@ class Keywords:
         """The BM25 score of every row for `query`; 0 where no word of it is there."""
         # In the order of the terms, so that neither the order of the words nor that of loading
         # decides the last bit.
-        terms = sorted(set(self._analysis.terms(query)) & self._vocabulary.keys())
-        known = [self._vocabulary[term] for term in terms]
+        vocabulary = self._numbers.terms
+        terms = sorted(set(self._analysis.terms(query)) & vocabulary.keys())
+        known = [vocabulary[term] for term in terms]
         if not known or not any(self._rows):
             return np.zeros(len(self._rows))
         if self._scores is None:
@@ -102,6 +126,6 @@ class Keywords:
 
     def _made(self) -> bm25s.BM25:
         made = bm25s.BM25(k1=self._k1, b=self._b, method="lucene", dtype="float64")
-        corpus: tuple[Sequence[Sequence[int]], dict[str, int]] = (self._rows, self._vocabulary)
+        corpus: tuple[Sequence[Sequence[int]], dict[str, int]] = (self._rows, self._numbers.terms)
         made.index(corpus, create_empty_token=False, show_progress=False)
         return made

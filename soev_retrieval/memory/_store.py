@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from numbers import Real
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 
 from soev_retrieval.domain import (
     HYBRID_DEPTH,
@@ -33,6 +34,8 @@ from soev_retrieval.domain import (
 from soev_retrieval.memory._disk import Saved, read, write
 from soev_retrieval.memory._index import Index
 from soev_retrieval.memory._keywords import Analysis, Keywords
+
+T = TypeVar("T")
 
 
 class MemoryStore:
@@ -170,21 +173,23 @@ class MemoryStore:
     async def upsert(self, target: Target, records: Iterable[Record]) -> None:
         """As `Loader.upsert`."""
         index = self._index(target)
-        index.upsert([check_record(record, index.spec) for record in records])
+        each = _several(records, "records", "record")
+        index.upsert([check_record(record, index.spec) for record in each])
 
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""
         index = self._index(target)
-        if isinstance(ids, str):
-            raise InvalidQueryError("ids must be a list of ids, not one text; give [id]")
-        index.delete([portable_name(id, "the id of a chunk") for id in ids])
+        each = _several(ids, "ids", "id")
+        index.delete([portable_name(id, "the id of a chunk") for id in each])
 
     async def drop(self, target: Target) -> None:
         """As `Loader.drop`."""
-        self._indexes.pop(target, None)
+        self._indexes.pop(portable_name(target, "the name of a target"), None)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write every target to the file `path`, which holds the old content or the new, never half.
+
+        A file that is there keeps its mode; a new one has that of any file that is opened to write.
 
         Raises:
             OSError: The file cannot be written.
@@ -196,9 +201,7 @@ class MemoryStore:
             "k1": self._k1,
             "b": self._b,
         }
-        targets = {
-            target: (index.spec, list(index.records())) for target, index in self._indexes.items()
-        }
+        targets = {target: index.saved() for target, index in self._indexes.items()}
         write(Path(path), Saved(settings, targets))
 
     @classmethod
@@ -219,9 +222,9 @@ class MemoryStore:
     @classmethod
     def _restored(cls, saved: Saved) -> "MemoryStore":
         store = cls(**saved.settings)
-        for target, (spec, records) in saved.targets.items():
-            store._indexes[target] = store._made(spec)
-            store._indexes[target].upsert(records)
+        for target, each in saved.targets.items():
+            store._indexes[target] = store._made(each.spec)
+            store._indexes[target].restore(each)
         return store
 
     def _made(self, spec: FieldSpec) -> Index:
@@ -247,6 +250,15 @@ class MemoryStore:
     def __repr__(self) -> str:
         held = ", ".join(f"{target}: {len(index)}" for target, index in self._indexes.items())
         return f"MemoryStore({held})"
+
+
+def _several(given: Iterable[T], what: str, one: str) -> Iterable[T]:
+    """`given`, which must not be one of what it should hold."""
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return given
+    raise InvalidQueryError(
+        f"{what} must be a list or another iterable, not {type(given).__name__}; give [{one}]"
+    )
 
 
 def _is_number(value: object) -> bool:

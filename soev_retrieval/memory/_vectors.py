@@ -1,5 +1,6 @@
 """The vectors of one index in one matrix, and the nearest of them, exactly."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,10 @@ from soev_retrieval.memory._columns import Mask
 
 _ROUNDOFF = 2.0**-24  # of float32
 _SAFE = 1e12  # norms up to here, and down to its inverse, neither overflow nor vanish in float32
+
+
+def _norm(vector: NDArray[np.float64]) -> float:
+    return math.sqrt(vector.dot(vector))
 
 
 class Vectors:
@@ -26,12 +31,22 @@ class Vectors:
         if row >= len(self._there):
             self._grow(max(16, 2 * row))
         self._matrix[row] = 0 if vector is None else vector
-        self._norms[row] = np.linalg.norm(self._matrix[row].astype(np.float64))
+        self._norms[row] = _norm(self._matrix[row].astype(np.float64))
         self._there[row] = vector is not None
 
-    def get(self, row: int) -> NDArray[np.float32] | None:
-        """The vector of a row, or None where it has none."""
-        return self._matrix[row] if self._there[row] else None
+    def restore(self, vectors: NDArray[np.float32], there: NDArray[np.bool_]) -> None:
+        """Write every row at once: which of them have a vector, and theirs."""
+        self._matrix = np.zeros((len(there), vectors.shape[1]), np.float32)
+        self._matrix[there] = vectors
+        self._there = there
+        # One by one: over an axis numpy adds up in another order, and the last bit differs.
+        norms = (_norm(vector.astype(np.float64)) for vector in self._matrix)
+        self._norms = np.fromiter(norms, np.float64, len(there))
+
+    def saved(self, rows: int) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """What `restore` takes, of the first `rows` rows, which are those in use."""
+        there = self._there[:rows]
+        return there, self._matrix[:rows][there]
 
     def move(self, source: int, row: int) -> None:
         """Write the vector of the row `source` into `row`."""

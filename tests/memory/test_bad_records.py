@@ -154,6 +154,28 @@ async def test_what_is_no_record(store: MemoryStore, bad: Any, says: str) -> Non
     await _refused(store, bad, says, InvalidQueryError)
 
 
+@pytest.mark.parametrize("records", [Record("kept", {"body": "dog"}), None, 5, "kept"])
+async def test_what_are_no_records(store: MemoryStore, records: Any) -> None:
+    """One Record, or nothing at all, is no batch of records, and the error says what would do."""
+    with pytest.raises(InvalidQueryError) as caught:
+        await store.upsert("docs", records)
+    name = type(records).__name__
+    assert str(caught.value) == (
+        f"records must be a list or another iterable, not {name}; give [record]"
+    )
+    assert await store.fetch("docs", limit=9) == [Chunk("kept", KEPT.properties)]
+
+
+@pytest.mark.parametrize("ids", [None, 5, Record("kept")])
+async def test_what_are_no_ids(store: MemoryStore, ids: Any) -> None:
+    """What is no batch of ids deletes nothing, and the error says what would do."""
+    with pytest.raises(InvalidQueryError) as caught:
+        await store.delete("docs", ids)
+    name = type(ids).__name__
+    assert str(caught.value) == f"ids must be a list or another iterable, not {name}; give [id]"
+    assert len(await store.fetch("docs", limit=9)) == 1
+
+
 async def test_a_text_is_no_list_of_ids(store: MemoryStore) -> None:
     """One text given for the ids is refused: its letters are not deleted one by one."""
     await store.upsert("docs", [Record(letter) for letter in "kept"])

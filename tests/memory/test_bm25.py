@@ -295,3 +295,19 @@ async def test_words_that_are_no_longer_there(filled: Fill) -> None:
 def test_the_log_level_of_bm25s_is_left_alone() -> None:
     """To import the store does not turn on the debug log of the library below it."""
     assert logging.getLogger("bm25s").level == logging.NOTSET
+
+
+async def test_a_word_is_stemmed_once(filled: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many chunks hold a word, and however often they are written, it is stemmed once."""
+    stemmed: list[str] = []
+    term = Analysis.term
+
+    def counted(self: Analysis, word: str) -> str | None:
+        stemmed.append(word)
+        return term(self, word)
+
+    monkeypatch.setattr(Analysis, "term", counted)
+    records = [Record(id, {"body": "Cats and the cat, cats"}) for id in "abc"]
+    store = await filled(FieldSpec([Field("body", "text", searchable=True)]), records)
+    await store.upsert("docs", records)
+    assert sorted(stemmed) == ["and", "cat", "cats", "the"]

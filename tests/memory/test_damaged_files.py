@@ -179,13 +179,21 @@ def test_an_unchanged_file_still_loads(path: Path) -> None:
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"][:1]),
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"].repeat(2, axis=0)),
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"][:, :1]),
+        lambda form, arrays: arrays.update(vectors0=arrays["vectors0"].astype(np.float64)),
         lambda form, arrays: arrays.update(vectors0=arrays["vectors0"] * np.float32("nan")),
+        lambda form, arrays: arrays.update(vectors0=arrays["vectors0"] + np.float32("inf")),
+        lambda form, arrays: arrays.update(vectors0=arrays["vectors0"] * np.float32(0)),
+        lambda form, arrays: arrays.update(there0=arrays["there0"].reshape(1, 2)),
+        lambda form, arrays: arrays.update(there0=arrays["there0"].astype(np.int64)),
+        lambda form, arrays: form["targets"]["docs"]["records"][1].__setitem__(0, "a"),
     ],
     ids=[
         *("another setting", "another language", "a setting of another type"),
         *("no spec", "a bad dimension", "another dimension", "another type"),
         *("a field less", "a record less", "half a record", "a property of another type"),
-        *("no vectors", "no mask", "a vector less", "vectors too many", "shorter vectors", "NaN"),
+        *("no vectors", "no mask", "a vector less", "vectors too many", "shorter vectors"),
+        *("vectors of another type", "NaN", "an infinity", "zeros"),
+        *("a mask of another shape", "a mask of another type", "a record twice"),
     ],
 )
 def test_a_file_that_contradicts_itself(

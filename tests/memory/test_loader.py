@@ -173,6 +173,16 @@ async def test_a_deleted_chunk_can_come_back(store: MemoryStore) -> None:
     assert await _with_word(store, "fish cat") == ["b"]
 
 
+@pytest.mark.parametrize(
+    ("target", "says"), [([], "not list"), (None, "not NoneType"), ("", "is empty"), ("a\0", "NUL")]
+)
+async def test_what_drop_refuses(store: MemoryStore, target: Any, says: str) -> None:
+    """What can be the name of no target is refused by name, and nothing is dropped."""
+    with pytest.raises(InvalidQueryError, match=f"the name of a target .*{says}"):
+        await store.drop(target)
+    assert repr(store) == "MemoryStore(docs: 2)"
+
+
 @pytest.mark.parametrize(("id", "says"), [(5, "not int"), ("", "is empty"), ("a\0", "NUL")])
 async def test_a_bad_id_deletes_nothing(store: MemoryStore, id: Any, says: str) -> None:
     """An id that no chunk can have is refused, and nothing of the call is deleted."""

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from soev_retrieval.domain import Field, FieldSpec, Record
 from soev_retrieval.memory import MemoryStore
+from soev_retrieval.memory._vectors import Vectors
 from soev_retrieval.testing import strategies
 
 Fill = Callable[..., Awaitable[MemoryStore]]
@@ -135,6 +136,30 @@ async def test_a_loaded_store_can_be_written(filled: Fill, tmp_path: Path) -> No
     assert repr(MemoryStore.load(path)) == "MemoryStore(docs: 2)"
 
 
+async def test_vectors_are_loaded_as_a_whole(
+    filled: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loaded matrix is taken as it is: no vector is written by itself."""
+    records = [Record(str(number), {}, [number, -1]) for number in range(20)]
+    store = await filled(SPEC, [*records, Record("none")])
+    store.save(tmp_path / "store")
+    with monkeypatch.context() as patched:
+        patched.setattr(Vectors, "put", None)
+        loaded = MemoryStore.load(tmp_path / "store")
+    assert await _answers(loaded, "docs", "cat") == await _answers(store, "docs", "cat")
+
+
+async def test_a_loaded_store_grows(filled: Fill, tmp_path: Path) -> None:
+    """Chunks that are written after the loading are found beside those that were loaded."""
+    store = await filled(SPEC, [Record(str(number), {}, [1, number]) for number in range(20)])
+    store.save(tmp_path / "store")
+    loaded = MemoryStore.load(tmp_path / "store")
+    for each in (store, loaded):
+        await each.upsert("docs", [Record(str(n), {}, [n, 1]) for n in range(15, 50)])
+        await each.delete("docs", ["3", "19"])
+    assert await _answers(loaded, "docs", "cat") == await _answers(store, "docs", "cat")
+
+
 async def test_an_empty_store(tmp_path: Path) -> None:
     """A store without a target is saved and loaded too."""
     MemoryStore().save(tmp_path / "store")
@@ -212,6 +237,59 @@ async def test_a_failed_save_leaves_the_old_file(
     assert _names(tmp_path) == ["store"]
     store.save(path)
     assert repr(MemoryStore.load(path)) == "MemoryStore(docs: 2)"
+
+
+@pytest.fixture
+def umask() -> Iterator[Callable[[int], int]]:
+    """Sets the umask for as long as the test runs."""
+    before = os.umask(0o022)
+    yield os.umask
+    os.umask(before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+async def test_a_new_file_has_the_mode_of_any(
+    filled: Fill, tmp_path: Path, umask: Callable[[int], int], mask: int, mode: int
+) -> None:
+    """A file that was not there has the mode that the umask gives to a file opened to write."""
+    umask(mask)
+    (await filled(SPEC, [Record("a")])).save(tmp_path / "store")
+    assert stat.S_IMODE((tmp_path / "store").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o644])
+async def test_a_file_that_is_there_keeps_its_mode(
+    filled: Fill, tmp_path: Path, umask: Callable[[int], int], mode: int
+) -> None:
+    """A file that was made private, or was shared, is so after another save, whatever the umask."""
+    umask(0o022)
+    store = await filled(SPEC, [Record("a")])
+    store.save(tmp_path / "store")
+    (tmp_path / "store").chmod(mode)
+    store.save(tmp_path / "store")
+    assert stat.S_IMODE((tmp_path / "store").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+async def test_a_private_file_is_private_while_it_is_written(
+    filled: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands beside a private file during a save is private before anything is in it."""
+    store = await filled(SPEC, [Record("a")])
+    store.save(tmp_path / "store")
+    (tmp_path / "store").chmod(0o600)
+    modes: list[int] = []
+    savez = np.savez
+
+    def watched(file: Any, **arrays: Any) -> None:
+        modes.extend(stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir())
+        savez(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", watched)
+    store.save(tmp_path / "store")
+    assert modes == [0o600, 0o600]
 
 
 async def test_a_save_leaves_nothing_but_the_file(filled: Fill, tmp_path: Path) -> None:
