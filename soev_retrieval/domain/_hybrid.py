@@ -1,12 +1,15 @@
 """The one definition of a hybrid ranking, the same on every store."""
 
+import sys
 from collections.abc import Iterable, Sequence
-from math import fsum
+from math import fsum, inf
 
 from soev_retrieval.domain._values import Hit
 
 HYBRID_DEPTH = 100
 """How many hits each leg brings at the least."""
+
+_GREATEST = sys.float_info.max
 
 
 def hybrid_depth(limit: int, depth: int = HYBRID_DEPTH) -> int:
@@ -15,17 +18,30 @@ def hybrid_depth(limit: int, depth: int = HYBRID_DEPTH) -> int:
 
 
 def scaled(scores: Sequence[float]) -> list[float]:
-    """`scores` moved and stretched to 0..1 by their least and greatest; all equal become 1."""
-    if not scores:
-        return []
-    least, span = min(scores), max(scores) - min(scores)
-    return [(score - least) / span if span else 1.0 for score in scores]
+    """`scores` moved and stretched to 0..1 by their least and greatest; all equal become 1.
+
+    An infinite score counts as the greatest or least float.
+    """
+    least, most = min(scores, default=0.0), max(scores, default=0.0)
+    if least == most:
+        return [1.0] * len(scores)
+    if most - least == inf:  # no float is that great, and that of the halves is
+        return scaled([max(-_GREATEST, min(_GREATEST, score)) / 2 for score in scores])
+    span = most - least
+    return [(score - least) / span for score in scores]
 
 
-def fused(lists: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
+def fused(
+    lists: Sequence[Sequence[Hit]], weights: Sequence[float], *, limit: int | None = None
+) -> list[Hit]:
     """One ranking of the lists' scaled scores, weighted and summed; absent counts 0; ties by id.
 
     The sum is exact before it is rounded, so the order of the lists does not matter.
+
+    Args:
+        lists: The hits of each search.
+        weights: A weight for each of them.
+        limit: The maximum number of hits, or None for all.
     """
     parts: dict[str, list[float]] = {}
     first: dict[str, Hit] = {}
@@ -33,7 +49,8 @@ def fused(lists: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]
         for hit, score in zip(hits, scaled([hit.score for hit in hits]), strict=True):
             first.setdefault(hit.id, hit)
             parts.setdefault(hit.id, []).append(weight * score)
-    return best_first(Hit(id, fsum(parts[id]), hit.properties) for id, hit in first.items())
+    order = sorted((-fsum(each), id) for id, each in parts.items())
+    return [Hit(id, -negative, first[id].properties) for negative, id in order[:limit]]
 
 
 def best_first(hits: Iterable[Hit]) -> list[Hit]:
@@ -57,4 +74,4 @@ def fuse_hybrid(
             near_vector or bm25 itself.
         limit: The maximum number of hits.
     """
-    return fused([vector_hits, keyword_hits], [alpha, 1 - alpha])[:limit]
+    return fused([vector_hits, keyword_hits], [alpha, 1 - alpha], limit=limit)

@@ -113,6 +113,12 @@ async def test_equal_scores_count_in_full() -> None:
     assert await fused([equal, one], WeightedSum([2, 3])) == [("c", 3.0), ("a", 2.0), ("b", 2.0)]
 
 
+async def test_scores_may_be_further_apart_than_a_float_is_great() -> None:
+    """The greatest and the least of floats are scaled to 1 and 0, and what is between to its place."""
+    far = [Hit("a", 1e308), Hit("b", 0.0), Hit("c", -1e308)]
+    assert await fused([far]) == [("a", 1.0), ("b", 0.5), ("c", 0.0)]
+
+
 @pytest.mark.parametrize("ranked", [[], [[]], [[], []]])
 async def test_nothing_fuses_to_nothing(ranked: Lists) -> None:
     """Without a hit in any list there is none in the ranking."""
