@@ -12,6 +12,8 @@ async def at_once() -> None:
 class Answering:
     """A VectorStore that gives every search the same hits.
 
+    It is no CallStore: it is asked by its methods, as MemoryStore and the adapters are.
+
     Args:
         hits: The hits.
         wait: What it does before it answers.

@@ -1,14 +1,25 @@
-"""A call as a value, and the layer: a store around a store, made of one method."""
+"""A call as a value, the store that is made of one method, and the layer: a store around a store."""
 
 from collections.abc import Awaitable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import attrs
 
 from soev_retrieval.domain import Chunk, FieldSpec, Filter, Hit, Target, vector_key
 from soev_retrieval.store import VectorStore
 
-__all__ = ["Bm25", "Call", "Fetch", "Fields", "FilteredCall", "Hybrid", "Layer", "NearVector", "R"]
+__all__ = [
+    "Bm25",
+    "Call",
+    "CallStore",
+    "Fetch",
+    "Fields",
+    "FilteredCall",
+    "Hybrid",
+    "Layer",
+    "NearVector",
+    "R",
+]
 
 R = TypeVar("R")
 """What a call returns."""
@@ -22,11 +33,13 @@ class Call(Generic[R]):
 
     __slots__ = ()
 
+    operation: ClassVar[str]
+    """The name of the method that it is a call of."""
     target: Target
 
     def on(self, store: VectorStore) -> Awaitable[R]:
-        """Perform the call on `store`. A layer is handed the value itself."""
-        if isinstance(store, Layer):
+        """Perform the call on `store`. A CallStore is handed the value itself."""
+        if isinstance(store, CallStore):
             return store.send(self)
         return self._perform(store)
 
@@ -38,6 +51,7 @@ class Call(Generic[R]):
 class Hybrid(Call[Sequence[Hit]]):
     """A call of `VectorStore.hybrid`."""
 
+    operation: ClassVar[str] = "hybrid"
     target: Target
     query: str = attrs.field(repr=False)
     vector: Sequence[float] | None = attrs.field(eq=vector_key, repr=False)
@@ -64,6 +78,7 @@ class Hybrid(Call[Sequence[Hit]]):
 class NearVector(Call[Sequence[Hit]]):
     """A call of `VectorStore.near_vector`."""
 
+    operation: ClassVar[str] = "near_vector"
     target: Target
     vector: Sequence[float] = attrs.field(eq=vector_key, repr=False)
     limit: int
@@ -83,6 +98,7 @@ class NearVector(Call[Sequence[Hit]]):
 class Bm25(Call[Sequence[Hit]]):
     """A call of `VectorStore.bm25`."""
 
+    operation: ClassVar[str] = "bm25"
     target: Target
     query: str = attrs.field(repr=False)
     limit: int
@@ -100,6 +116,7 @@ class Bm25(Call[Sequence[Hit]]):
 class Fetch(Call[Sequence[Chunk]]):
     """A call of `VectorStore.fetch`."""
 
+    operation: ClassVar[str] = "fetch"
     target: Target
     where: Filter | None
     limit: int
@@ -124,6 +141,7 @@ class Fetch(Call[Sequence[Chunk]]):
 class Fields(Call[FieldSpec]):
     """A call of `VectorStore.fields`."""
 
+    operation: ClassVar[str] = "fields"
     target: Target
 
     def _perform(self, store: VectorStore) -> Awaitable[FieldSpec]:
@@ -136,43 +154,25 @@ FilteredCall: TypeAlias = Hybrid | NearVector | Bm25 | Fetch
 _METHODS = ("hybrid", "near_vector", "bm25", "fetch", "fields")
 
 
-@attrs.frozen(repr=False, eq=False)
-class Layer:
-    """A VectorStore around another. A subclass overrides `send`, and nothing else.
+class CallStore:
+    """A VectorStore whose five methods are one: `send`. A subclass defines it, and none of the five.
 
-    Each of the five methods makes the value of its call and hands it to `send`; a layer over a
-    layer hands the value on as it is. A layer keeps no state of a call. Its repr prints the stack,
-    outermost first.
-
-    ```python
-    >>> import attrs
-    >>> from soev_retrieval.calls import Call, Layer
-    >>> @attrs.frozen(repr=False, eq=False)
-    ... class Counted(Layer):
-    ...     counts: dict[str, int]
-    ...
-    ...     async def send(self, call: Call):
-    ...         self.counts[call.target] = self.counts.get(call.target, 0) + 1
-    ...         return await call.on(self.inner)
-
-    ```
-
-    Args:
-        inner: The store that answers each call.
+    Each of the five methods makes the value of its call and hands it to `send`; `Call.on` hands it
+    over as it is.
     """
 
-    inner: VectorStore
+    __slots__ = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        changed = (name for name in _METHODS if getattr(cls, name) is not getattr(Layer, name))
+        changed = (name for name in _METHODS if getattr(cls, name) is not getattr(CallStore, name))
         if overridden := sorted(changed):
-            # Within a stack these methods are passed over, and the rule in them with them.
+            # `Call.on` passes these methods over, and what they do with them.
             raise TypeError(f"{cls.__name__} overrides {', '.join(overridden)}; override send")
 
     async def send(self, call: Call[R]) -> R:
-        """Perform `call` on the inner store, with this layer's rule around it."""
-        return await call.on(self.inner)
+        """Answer `call`."""
+        raise NotImplementedError
 
     async def hybrid(
         self,
@@ -219,6 +219,37 @@ class Layer:
     async def fields(self, target: Target) -> FieldSpec:
         """As `VectorStore.fields`, through `send`."""
         return await self.send(Fields(target))
+
+
+@attrs.frozen(repr=False, eq=False)
+class Layer(CallStore):
+    """A VectorStore around another. A subclass overrides `send`, and nothing else.
+
+    A layer over a layer hands the value of a call on as it is. A layer keeps no state of a call.
+    Its repr prints the stack, outermost first.
+
+    ```python
+    >>> import attrs
+    >>> from soev_retrieval.calls import Call, Layer
+    >>> @attrs.frozen(repr=False, eq=False)
+    ... class Counted(Layer):
+    ...     counts: dict[str, int]
+    ...
+    ...     async def send(self, call: Call):
+    ...         self.counts[call.target] = self.counts.get(call.target, 0) + 1
+    ...         return await call.on(self.inner)
+
+    ```
+
+    Args:
+        inner: The store that answers each call.
+    """
+
+    inner: VectorStore
+
+    async def send(self, call: Call[R]) -> R:
+        """Perform `call` on the inner store, with this layer's rule around it."""
+        return await call.on(self.inner)
 
     def __repr__(self) -> str:
         settings = ", ".join(

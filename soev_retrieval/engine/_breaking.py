@@ -8,7 +8,6 @@ import attrs
 
 from soev_retrieval.calls import Call, Layer, R
 from soev_retrieval.domain import StoreUnavailable
-from soev_retrieval.engine._calls import operation_of
 from soev_retrieval.engine._circuit import Circuit, Period
 from soev_retrieval.engine._settings import above_zero, at_least
 
@@ -45,8 +44,8 @@ class CircuitBreaker(Layer):
     async def send(self, call: Call[R]) -> R:
         """Perform `call`, unless the circuit is open."""
         if not isinstance(period := self._circuit.enter(), Period):
-            message = f"{operation_of(call)} was not sent: the circuit is open"
-            raise StoreUnavailable(message, operation=operation_of(call), retry_after=period)
+            message = f"{call.operation} was not sent: the circuit is open"
+            raise StoreUnavailable(message, operation=call.operation, retry_after=period)
         try:
             answer = await call.on(self.inner)
         except StoreUnavailable:

@@ -5,38 +5,52 @@ from typing import Any, cast
 
 import attrs
 
-from soev_retrieval.calls import (
-    Bm25,
-    Call,
-    Fetch,
-    Fields,
-    FilteredCall,
-    Hybrid,
-    NearVector,
-    R,
+from soev_retrieval.calls import Bm25, Call, FilteredCall, Hybrid, NearVector, R
+from soev_retrieval.domain import (
+    MAX_DEPTH,
+    AllOf,
+    DeclaredFilter,
+    InvalidQueryError,
+    check_alpha,
+    check_filter,
+    check_limit,
+    check_query,
+    finite_vector,
 )
-from soev_retrieval.domain import Filter, check_filter
-
-_OPERATIONS: dict[type[Call[Any]], str] = {
-    Hybrid: "hybrid",
-    NearVector: "near_vector",
-    Bm25: "bm25",
-    Fetch: "fetch",
-    Fields: "fields",
-}
 
 
-def operation_of(call: Call[Any]) -> str:
-    """The name of the method that it is a call of."""
-    return _OPERATIONS[type(call)]
+def check_call(call: FilteredCall) -> None:
+    """Refuse an argument of `call` that no store takes, whatever its target declares.
+
+    Raises:
+        InvalidQueryError: The limit, the query, the weight or the vector is none.
+    """
+    if isinstance(call, Hybrid | Bm25):
+        check_query(call.query)
+    check_limit(call.limit)
+    if isinstance(call, Hybrid):
+        check_alpha(call.alpha)
+    if isinstance(call, NearVector) or (isinstance(call, Hybrid) and call.vector is not None):
+        finite_vector(call.vector, what="the query vector")
 
 
-def narrowed(call: Call[R], by: Filter) -> Call[R]:
-    """`call` with `by` ANDed to its filter. `fields` has none and cannot be narrowed."""
+def narrowed(call: Call[R], by: DeclaredFilter, layer: str) -> Call[R]:
+    """`call` with `by` ANDed to its filter. `fields` has none and cannot be narrowed.
+
+    Raises:
+        InvalidQueryError: The filter is none, or nests too deep to be ANDed. The error names
+            `layer`, as the caller did not ask for it.
+    """
     asked = cast("FilteredCall", call)
     if asked.where is None:
         return cast("Call[R]", asked.filtered(by))
     check_filter(asked.where, "where")
+    if asked.where.depth == MAX_DEPTH and not isinstance(asked.where, AllOf):
+        message = (
+            f"{layer} ANDs a predicate to the filter, which then nests more than {MAX_DEPTH} deep;"
+            f" keep to {MAX_DEPTH - 1}: AllOf and AnyOf take any number of filters"
+        )
+        raise InvalidQueryError(message, target=call.target)
     return cast("Call[R]", asked.filtered(by & asked.where))
 
 

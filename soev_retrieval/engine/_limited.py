@@ -7,7 +7,6 @@ import attrs
 
 from soev_retrieval.calls import Call, Layer, R
 from soev_retrieval.domain import StoreUnavailable
-from soev_retrieval.engine._calls import operation_of
 from soev_retrieval.engine._settings import at_least
 
 
@@ -36,8 +35,8 @@ class Limited(Layer):
     async def send(self, call: Call[R]) -> R:
         """Perform `call` when its turn has come."""
         if self.waiting is not None and len(self._line) >= self.at_most + self.waiting:
-            message = f"{operation_of(call)} was not sent: {self.waiting} calls wait already"
-            raise StoreUnavailable(message, operation=operation_of(call))
+            message = f"{call.operation} was not sent: {self.waiting} calls wait already"
+            raise StoreUnavailable(message, operation=call.operation)
         turn = asyncio.get_running_loop().create_future()
         self._line[turn] = None
         try:

@@ -20,6 +20,7 @@ from soev_retrieval.domain import (
     predicates,
     simplify,
 )
+from soev_retrieval.engine._calls import check_call
 
 
 @runtime_checkable
@@ -59,9 +60,10 @@ class PreFiltered(Layer):
 
     A predicate rewritten to NOTHING matches nothing, so its branch of an AnyOf drops out, its
     AllOf matches nothing, and its Not matches everything. When the whole filter comes to match
-    nothing, the call answers an empty sequence without the inner store being called. Every other
-    argument reaches the inner store unchanged, results come back untouched, and `fields` passes
-    through. PostFiltered acts on the results instead. The two compose in either order.
+    nothing, the call answers an empty sequence without the inner store being called; a limit, a
+    query, a weight or a vector that no store takes is refused all the same. Every other argument
+    reaches the inner store unchanged, results come back untouched, and `fields` passes through.
+    PostFiltered acts on the results instead. The two compose in either order.
 
     Args:
         inner: The store that answers each call.
@@ -77,6 +79,7 @@ class PreFiltered(Layer):
             return await call.on(self.inner)
         where = await self._rewritten(call.target, asked)
         if where is NOTHING:
+            check_call(cast("FilteredCall", call))  # the inner store is not there to do it
             return cast("R", [])
         if where is asked:
             return await call.on(self.inner)
@@ -91,7 +94,11 @@ class PreFiltered(Layer):
         rewriting = [self._rewrite(target, term) for term in terms]
         one = len(rewriting) == 1
         filters = [await alone(rewriting[0])] if one else await together(rewriting)
-        return simplify(_replaced(where, dict(zip(terms, filters, strict=True))))
+        by = dict(zip(terms, filters, strict=True))
+        folded = simplify(_replaced(where, by))
+        if folded is not NOTHING and all(term is new for term, new in by.items()):
+            return where  # as it is: what folding takes away, the inner store could not refuse
+        return folded
 
     async def _rewrite(self, target: Target, term: DeclaredFilter) -> Filter:
         rewritten = await self.rewrite(target, term)

@@ -6,11 +6,10 @@ from typing import Any, cast
 
 import attrs
 
-from soev_retrieval.calls import Call, Layer, R
+from soev_retrieval.calls import Call, CallStore, R
 from soev_retrieval.domain import Unconfigured
-from soev_retrieval.engine._calls import key_of, operation_of, settled
+from soev_retrieval.engine._calls import key_of, settled
 from soev_retrieval.engine._recording import Recorded
-from soev_retrieval.store import VectorStore
 
 
 def _by_call(recorded: Iterable[Recorded]) -> dict[Hashable, deque[Any]]:
@@ -21,21 +20,20 @@ def _by_call(recorded: Iterable[Recorded]) -> dict[Hashable, deque[Any]]:
 
 
 @attrs.frozen(repr=False, eq=False)
-class Replaying(Layer):
+class Replaying(CallStore):
     """VectorStore without an inner one, answering the calls of a recording with their outcomes.
 
     A call that was recorded several times is answered in that order, and the last goes for all
     that follow. One that was not recorded is Unconfigured.
     """
 
-    inner: VectorStore = attrs.field(init=False)
     _outcomes: dict[Hashable, deque[Any]] = attrs.field(alias="recorded", converter=_by_call)
 
     async def send(self, call: Call[R]) -> R:
         """Give the next outcome of `call`."""
         outcomes = self._outcomes.get(key_of(settled(call)))
         if outcomes is None:
-            raise Unconfigured(f"{call!r} was not recorded", operation=operation_of(call))
+            raise Unconfigured(f"{call!r} was not recorded", operation=call.operation)
         outcome = outcomes.popleft() if len(outcomes) > 1 else outcomes[0]
         if isinstance(outcome, BaseException):
             raise outcome.with_traceback(None)

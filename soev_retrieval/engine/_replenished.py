@@ -44,7 +44,9 @@ class Replenished(Layer):
             kept = await self.keep(call.target, results)
             if not isinstance(kept, Sequence) or isinstance(kept, str | bytes):
                 raise InvalidQueryError(f"keep must return results, not {type(kept).__name__}")
-            each_once = list({result.id: result for result in kept}.values())
-            if len(each_once) >= limit or len(results) < depth or depth >= self.deepest:
-                return cast("R", each_once[:limit])
+            once: dict[str, Any] = {}
+            for result in kept:
+                once.setdefault(result.id, result)
+            if len(once) >= limit or len(results) < depth or depth >= self.deepest:
+                return cast("R", list(once.values())[:limit])
             depth = min(2 * depth, self.deepest)

@@ -35,7 +35,8 @@ class Tenanted(Layer):
 
     A caller's own predicate on that field, wherever it sits, is refused with SchemaViolationError:
     not merged, not overridden, not dropped. So is every call outside a `tenant_scope`, of `fields`
-    too, before anything is sent; within one, `fields` passes through.
+    too, before anything is sent; within one, `fields` passes through. A filter that nests MAX_DEPTH
+    deep and is no AllOf cannot be ANDed to, and is an InvalidQueryError.
 
     Args:
         inner: The store that answers each call.
@@ -50,7 +51,7 @@ class Tenanted(Layer):
             raise SchemaViolationError("no tenant: call within tenant_scope(…)", target=call.target)
         if isinstance(call, Fields):
             return cast("R", await call.on(self.inner))
-        own: Any = narrowed(call, DeclaredFilter(self.field, "eq", tenant))
+        own: Any = narrowed(call, DeclaredFilter(self.field, "eq", tenant), "Tenanted")
         if [term.field for term in predicates(own.where)].count(self.field) > 1:
             message = f"{self.field!r} is not the caller's to choose; leave it out of the filter"
             raise SchemaViolationError(message, target=call.target, field=self.field)

@@ -7,7 +7,6 @@ import attrs
 
 from soev_retrieval.calls import Call, Layer, R
 from soev_retrieval.domain import StoreUnavailable
-from soev_retrieval.engine._calls import operation_of
 from soev_retrieval.engine._settings import above_zero
 
 _TURNS = 20  # of the loop: a task within a task hears of a cancellation a turn later
@@ -46,7 +45,7 @@ class Timed(Layer):
             for _ in range(_TURNS):
                 if not task.done():
                     await asyncio.sleep(0)
-        asked = operation_of(call)
+        asked = call.operation
         raise StoreUnavailable(f"no answer to {asked} within {self.seconds} s", operation=asked)
 
 

@@ -1,8 +1,9 @@
 """The index that a store is tested on: a spec with every type, and chunks that tell stores apart."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import count
+from itertools import cycle
 from random import Random
 from typing import Any
 
@@ -48,6 +49,13 @@ _TIMES = (
     datetime(2000, 1, 1, 23, tzinfo=timezone(timedelta(hours=-5))),
     datetime(2024, 2, 29, 12, tzinfo=UTC),
 )
+_VALUES: dict[str, Sequence[Any]] = {
+    "text": _LABELS,
+    "int": _NUMBERS,
+    "float": _PRICES,
+    "bool": (True, False),
+    "datetime": _TIMES,
+}
 
 
 def spec(*, dimension: int = 8, distance: str = "cosine") -> FieldSpec:
@@ -80,13 +88,13 @@ def records(spec: FieldSpec, *, size: int = 72) -> list[Record]:
     """The same chunks in every run, an even number of them: fields missing here and there.
 
     Args:
-        spec: What they keep to. Fields of its that `spec()` does not have stay empty.
+        spec: What they keep to. Each of its fields is filled by its type.
         size: How many.
     """
     random = Random(7)  # noqa: S311  (the same chunks for everybody)
     made: list[Record] = []
     for number in range(size // 2):
-        properties = {name: value for name, value in _properties(number).items() if name in spec}
+        properties = _properties(number, spec)
         vector = _vector(number, spec.dimension, random)
         made.extend(
             Record(f"{tenant}-{number}", Properties({**properties, **_of(tenant, spec)}), vector)
@@ -95,29 +103,33 @@ def records(spec: FieldSpec, *, size: int = 72) -> list[Record]:
     return made
 
 
+def _names_tenants(field: Field) -> bool:
+    return (field.name, field.type, field.many) == ("tenant", "text", False)
+
+
 def _of(tenant: str, spec: FieldSpec) -> dict[str, str]:
-    return {"tenant": tenant} if "tenant" in spec else {}
+    return {field.name: tenant for field in spec if _names_tenants(field)}
 
 
-def _properties(number: int) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "text": " ".join(_words(number)),
-        "label": _LABELS[number % len(_LABELS)],
-        "number": _NUMBERS[number % len(_NUMBERS)],
-        "price": _PRICES[number % len(_PRICES)],
-        "flag": number % 2 == 0,
-        "time": _TIMES[number % len(_TIMES)],
-        "labels": _some(_LABELS, number),
-        "numbers": _some(_NUMBERS, number),
-        "prices": _some(_PRICES, number),
-        "times": _some(_TIMES, number),
-    }
-    # Each field is missing from some chunks, and no two from the same ones.
-    return {
-        name: value
-        for place, (name, value) in zip(count(5), values.items(), strict=False)
-        if (number + 1) % place
-    }
+def _properties(number: int, spec: FieldSpec) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    alike = Counter[tuple[str, bool, bool]]()
+    fields = [field for field in spec if not _names_tenants(field)]
+    # Each field is missing from some chunks, and hardly two from the same ones.
+    for place, field in zip(cycle(range(5, 15)), fields, strict=False):
+        kind = (field.type, field.many, field.searchable)
+        if (number + 1) % place:
+            made[field.name] = _value(field, number + 3 * alike[kind])
+        alike[kind] += 1
+    return made
+
+
+def _value(field: Field, number: int) -> Any:
+    if field.searchable:
+        words = _words(number)
+        return words if field.many else " ".join(words)
+    values = _VALUES[field.type]
+    return _some(values, number) if field.many else values[number % len(values)]
 
 
 def _words(number: int) -> list[str]:

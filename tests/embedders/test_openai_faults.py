@@ -9,7 +9,7 @@ import pytest
 
 from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval.embedders.openai import OpenAIEmbedder
-from soev_retrieval.testing.proxy import FaultProxy
+from soev_retrieval.testing.faults import FaultProxy
 
 Server = Any  # of conftest.py
 Made = Callable[..., OpenAIEmbedder]

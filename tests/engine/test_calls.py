@@ -43,6 +43,21 @@ def test_equal_calls_are_one_key() -> None:
         assert len({one, two}) == 1
 
 
+def test_a_call_names_its_method() -> None:
+    """The operation of a call is the name of the method that it is a call of."""
+    operations = [call.operation for call in one_of_each()]
+    assert operations == ["hybrid", "near_vector", "bm25", "fetch", "fields"]
+
+
+def test_the_operation_is_no_argument() -> None:
+    """The operation is neither in the fields of a call nor in its repr."""
+    assert attrs.astuple(Fields("t")) == ("t",)
+    assert repr(Fields("t")) == "Fields(target='t')"
+    call: Any
+    for call in one_of_each():
+        assert "operation" not in attrs.asdict(call, recurse=False)
+
+
 def test_calls_of_different_methods_differ() -> None:
     """However alike their arguments, two methods are two calls."""
     assert len(set(one_of_each())) == 5

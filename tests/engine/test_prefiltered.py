@@ -1,11 +1,14 @@
 """PreFiltered: every predicate is replaced, the expression around it is kept and folded."""
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
 import pytest
 
+from soev_retrieval.calls import Hybrid, NearVector
 from soev_retrieval.domain import (
     NOTHING,
     AllOf,
@@ -81,6 +84,43 @@ async def test_a_filter_of_nothing_calls_nobody(asked: Asked, filtered_method: s
     assert inner.calls == []
 
 
+WRONG: dict[str, list[Any]] = {
+    "limit": [0, -1, True, 1.5, "3", None],
+    "query": ["", " \n", "a\0b", None, b"cat"],
+    "alpha": [2, -0.5, True, "x", math.nan],
+    "vector": [(), (math.nan, 1.0), (math.inf,), (1e39,), ((1.0, 2.0),), "ab", 5],
+}
+TAKES = {
+    "hybrid": ["query", "vector", "limit", "alpha"],
+    "near_vector": ["vector", "limit"],
+    "bm25": ["query", "limit"],
+    "fetch": ["limit"],
+}
+
+
+@pytest.mark.parametrize(
+    ("taken_by", "name", "value"),
+    [(method, name, value) for method in TAKES for name in TAKES[method] for value in WRONG[name]],
+)
+async def test_a_filter_of_nothing_makes_no_wrong_call_right(
+    asked: Asked, taken_by: str, name: str, value: Any
+) -> None:
+    """What no store takes is refused by name also where no store is asked."""
+    call, _ = asked(taken_by, OLD & OTHER)
+    inner = Scripted(FOUND)
+    with pytest.raises(InvalidQueryError, match=name):
+        await attrs.evolve(call, **{name: value}).on(PreFiltered(inner, Table({OLD: NOTHING})))
+    assert inner.calls == []
+
+
+async def test_a_filter_of_nothing_needs_a_vector_only_to_be_near() -> None:
+    """Without a vector `near_vector` is refused where no store is asked, and `hybrid` is not."""
+    store = PreFiltered(Scripted(FOUND), Table({OLD: NOTHING}))
+    assert await Hybrid("t", "what", None, 7, OLD, None).on(store) == []
+    with pytest.raises(InvalidQueryError, match="the query vector must be a sequence"):
+        await NearVector("t", None, 7, OLD).on(store)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("where", "expected"),
     [
@@ -118,6 +158,12 @@ async def test_a_predicate_is_rewritten_wherever_it_stands(where: Filter, expect
 async def test_nothing_folds(where: Filter, expected: list[Filter]) -> None:
     """NOTHING drops out of an AnyOf, makes its AllOf NOTHING, and its Not match everything."""
     assert await reached(where, {OLD: NOTHING}) == expected
+
+
+async def test_a_filter_that_no_rule_changes_goes_on_as_it_is() -> None:
+    """What folding would take away reaches the inner store, which may have to refuse it."""
+    where = AnyOf([AllOf([]), field("undeclared") == "a"])
+    assert await reached(where, {}) == [where]
 
 
 @pytest.mark.parametrize("nothing", [AnyOf([]), field("a").in_([]), ~AllOf([]), NOTHING & OTHER])

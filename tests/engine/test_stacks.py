@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from soev_retrieval.calls import Call, Layer, R
+from soev_retrieval.calls import Call, CallStore, Layer, R
 from soev_retrieval.domain import DeclaredFilter, Filter, Hit, StoreUnavailable, Target, field
 from soev_retrieval.engine import (
     AncestorScope,
@@ -18,6 +18,7 @@ from soev_retrieval.engine import (
     PostFiltered,
     PreFiltered,
     Renamed,
+    Replaying,
     Retrying,
     ScoreFloor,
 )
@@ -46,6 +47,31 @@ async def as_it_is(target: Target, term: DeclaredFilter, /) -> Filter:
 
 async def everything(target: Target, results: Sequence[Any], /) -> Sequence[Any]:
     return results
+
+
+class Methods:
+    """A store that is no CallStore: it records by which method it is asked, and with what."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        async def method(*arguments: Any, **named: Any) -> list[Any]:
+            self.asked.append((name, arguments, named))
+            return []
+
+        return method
+
+
+class Quiet(CallStore):
+    """A store of one method that records the values it is handed."""
+
+    def __init__(self) -> None:
+        self.seen: list[Call[Any]] = []
+
+    async def send(self, call: Call[R]) -> R:
+        self.seen.append(call)
+        return []  # type: ignore[return-value]
 
 
 LAYERS: dict[str, Callable[[VectorStore], Layer]] = {
@@ -91,10 +117,54 @@ async def test_a_call_performed_on_a_layer_goes_through_its_rule(asked: Asked) -
 
 async def test_a_call_performed_on_a_store_is_its_method(asked: Asked, method: str) -> None:
     """`call.on` asks a store by the method of its kind, with every argument."""
-    call, _ = asked(method, field("a") == 1)
-    store = Scripted([])
+    call, ask = asked(method, field("a") == 1)
+    performed: Any = Methods()
+    expected: Any = Methods()
+    await call.on(performed)
+    await ask(expected)
+    assert performed.asked == expected.asked
+    assert performed.asked[0][0] == method
+
+
+async def test_a_store_of_one_method_is_sent_every_call(asked: Asked, method: str) -> None:
+    """The five methods of a CallStore make the value of their call and hand it to `send`."""
+    call, ask = asked(method, field("a") == 1)
+    store = Quiet()
+    await ask(store)
+    assert store.seen == [call]
+    assert type(store.seen[0]) is type(call)
+
+
+async def test_a_store_of_one_method_is_handed_the_very_same_call(
+    asked: Asked, method: str
+) -> None:
+    """`call.on` hands a CallStore the value itself, through layers and without."""
+    call, _ = asked(method)
+    store = Quiet()
     await call.on(store)
-    assert store.calls == [call]
+    await call.on(Layer(store))
+    assert len(store.seen) == 2
+    assert all(one is call for one in store.seen)
+
+
+async def test_a_store_of_one_method_must_have_it() -> None:
+    """A CallStore that defines no `send` answers nothing."""
+    with pytest.raises(NotImplementedError):
+        await CallStore().fields("t")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_store_of_one_method_may_not_define_another(name: str) -> None:
+    """One of the five methods in a CallStore would be passed over, so it is refused by name."""
+    with pytest.raises(TypeError, match=rf"^Loud overrides {name}; override send$"):
+        type("Loud", (CallStore,), {name: None, "send": None})
+
+
+def test_a_store_of_one_method_is_a_store() -> None:
+    """A CallStore is a VectorStore, and so are the script and the recording that are ones."""
+    for store in (Quiet(), Scripted([]), Replaying([])):
+        assert isinstance(store, CallStore)
+        assert isinstance(store, VectorStore)
 
 
 @pytest.mark.parametrize("name", METHODS)

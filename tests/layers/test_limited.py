@@ -187,7 +187,7 @@ async def test_a_call_that_is_not_performed_leaves_its_place(asked: Any) -> None
     """A store that raises before it awaits anything does not use up the places."""
 
     class Broken(Scripted):
-        def bm25(self, *args: Any, **kwargs: Any) -> Any:
+        def send(self, call: Any) -> Any:
             raise ZeroDivisionError
 
     layer = Limited(Broken([]), 1, waiting=0)

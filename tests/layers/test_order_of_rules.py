@@ -220,6 +220,26 @@ async def test_replenished_outside_what_drops_believes_there_is_no_more() -> Non
     assert ids(five) == ["02", "04", "06", "08", "10"]
 
 
+@pytest.mark.parametrize(
+    ("errs", "found", "dropped"),
+    [(True, ["02", "04"], [("docs", 2)]), (False, ["02", "04", "06", "08", "10"], [])],
+    ids=["careless", "right"],
+)
+async def test_rechecked_inside_replenished_shortens_where_the_store_errs(
+    errs: bool, found: list[str], dropped: list[tuple[str, int]]
+) -> None:
+    """What it drops looks like the end of the store, and is reported; a right store loses nothing."""
+    reports: list[tuple[str, int]] = []
+    ranking = [Hit(f"{rank:02}", -rank, {"odd": rank % 2}) for rank in range(40)]
+    fitting = [hit for hit in ranking if errs or not hit.properties["odd"]]
+    store = Rechecked(
+        Scripted(lambda call: fitting[: call.limit]), lambda *report: reports.append(report)
+    )
+    stack = Replenished(store, Blocklist({"00"}), 40)
+    hits = await stack.bm25("docs", query="cat", limit=5, where=field("odd") == 0)
+    assert (ids(hits), reports) == (found, dropped)
+
+
 async def test_replenished_inside_postfiltered_brings_it_enough() -> None:
     """Each rule that drops much is one Replenished; what is outside drops from its answer."""
     store = Scripted(lambda call: HITS[: call.limit])

@@ -125,6 +125,13 @@ async def test_no_chunk_comes_twice(asked: Any, results: list[Any]) -> None:
     assert list(await asked("fetch", limit=3).on(Replenished(store, twice, 6))) == results
 
 
+async def test_of_a_chunk_that_comes_twice_the_first_counts(asked: Any) -> None:
+    """With the score that it has there: the order of the answer is not disturbed."""
+    hits = [Hit("a", 3.0), Hit("b", 2.0), Hit("a", 1.0)]
+    store = Replenished(Scripted(hits), Deduplicated("body"), 3)
+    assert list(await asked("bm25", limit=3).on(store)) == hits[:2]
+
+
 async def test_fields_passes_through() -> None:
     """The rule is not asked about a field spec."""
     spec = FieldSpec([], dimension=3)

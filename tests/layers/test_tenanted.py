@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from soev_retrieval.calls import Call, Layer
 from soev_retrieval.domain import (
+    MAX_DEPTH,
     AllOf,
     AnyOf,
     DeclaredFilter,
@@ -260,6 +261,38 @@ async def test_the_field_may_have_another_name(asked: Any) -> None:
     assert store.calls == [asked("fetch", (field("org") == "ours") & OWN)]
     with pytest.raises(SchemaViolationError, match="'org' is not the caller's"):
         await ask_as("ours", asked("fetch", field("org") == "ours"), Tenanted(store, "org"))
+
+
+def deep(levels: int) -> Filter:
+    where: Filter = field("year") == 1
+    while where.depth < levels:
+        where = ~where
+    return where
+
+
+async def test_a_filter_too_deep_to_be_anded_is_refused(asked: Any, filtered_method: str) -> None:
+    """A filter of the full depth leaves no level for the tenant's, and the error says who adds it."""
+    store = Scripted([])
+    with pytest.raises(InvalidQueryError) as raised:
+        await ask_as("ours", asked(filtered_method, deep(MAX_DEPTH)), Tenanted(store))
+    assert str(raised.value) == (
+        "Tenanted ANDs a predicate to the filter, which then nests more than 100 deep;"
+        " keep to 99: AllOf and AnyOf take any number of filters"
+    )
+    assert raised.value.target == "docs"
+    assert store.calls == []
+
+
+@pytest.mark.parametrize(
+    "where", [deep(MAX_DEPTH - 1), AllOf([deep(MAX_DEPTH - 1), deep(2)])], ids=["99", "an AllOf"]
+)
+async def test_a_filter_as_deep_as_can_be_anded_is_sent(
+    asked: Any, filtered_method: str, where: Filter
+) -> None:
+    """A filter with a level to spare is ANDed to, and so is an AllOf, which takes one more filter."""
+    store = Scripted([])
+    await ask_as("ours", asked(filtered_method, where), Tenanted(store))
+    assert store.calls == [asked(filtered_method, OWN & where)]
 
 
 async def test_what_is_no_filter_is_refused_as_such(asked: Any, filtered_method: str) -> None:

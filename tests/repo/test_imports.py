@@ -64,6 +64,38 @@ def test_private_files_stay_private(file: Path) -> None:
             )
 
 
+ADAPTERS = {"pgvector": {"psycopg", "psycopg_pool"}}
+"""What each adapter may import beside the standard library, attrs and the contract: its driver."""
+
+ADAPTER_FILES = sorted((ROOT / "adapters").rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", ADAPTER_FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_an_adapter_sees_the_contract_and_its_driver(file: Path) -> None:
+    """An adapter imports the domain, the store, its driver and itself."""
+    name = file.relative_to(ROOT / "adapters").parts[0]
+    own = f"soev_retrieval_{name}"
+    for module in imports_of(file):
+        top = module.partition(".")[0]
+        allowed = top in sys.stdlib_module_names | ADAPTERS[name] | {"attrs", own}
+        assert allowed or module in {"soev_retrieval.domain", "soev_retrieval.store"}, module
+
+
 def test_the_package_itself_holds_nothing() -> None:
     """`import soev_retrieval` imports none of its parts."""
     assert not list(imports_of(PACKAGE / "__init__.py"))
+
+
+LAYERS = sorted(
+    file for file in (PACKAGE / "engine").glob("*.py") if "(Layer):" in file.read_text()
+)
+SEED = {"_prefiltered.py", "_postfiltered.py"}
+"""Half of them is the contract of a rule of the caller's."""
+
+
+@pytest.mark.parametrize("file", LAYERS, ids=lambda file: file.name)
+def test_a_layer_is_one_small_file(file: Path) -> None:
+    """Each layer beyond the seed is a file of its own, under sixty lines."""
+    text = file.read_text()
+    assert text.count("(Layer):") == 1
+    assert file.name in SEED or len(text.splitlines()) < 60

@@ -13,13 +13,16 @@ import soev_retrieval.calls
 import soev_retrieval.store
 from soev_retrieval import engine
 
-PACKAGES = ["domain", "engine", "memory"]
+PACKAGES = [
+    *("soev_retrieval.domain", "soev_retrieval.engine", "soev_retrieval.memory"),
+    *("soev_retrieval.testing", "soev_retrieval.testing.faults", "soev_retrieval_pgvector"),
+]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_all_is_what_can_be_imported(name: str) -> None:
     """`__all__` is sorted, and equals the public names that are not modules."""
-    module = importlib.import_module(f"soev_retrieval.{name}")
+    module = importlib.import_module(name)
     public = {
         each
         for each, value in vars(module).items()
@@ -80,10 +83,10 @@ def test_embed_is_the_seeds_alias() -> None:
     assert "Callable[[str], collections.abc.Awaitable" in str(engine.Embed)
 
 
-@pytest.mark.parametrize("name", [*PACKAGES, "calls", "store"])
+@pytest.mark.parametrize("name", [*PACKAGES, "soev_retrieval.calls", "soev_retrieval.store"])
 def test_public_names_are_documented(name: str) -> None:
     """Every public class and function, and every public method, has a docstring."""
-    module = importlib.import_module(f"soev_retrieval.{name}")
+    module = importlib.import_module(name)
     for each in module.__all__:
         value = getattr(module, each)
         if not inspect.isclass(value) and not inspect.isfunction(value):
@@ -97,7 +100,7 @@ def test_public_names_are_documented(name: str) -> None:
 def test_values_are_frozen() -> None:
     """Every attrs class of the public packages refuses to be changed."""
     for name in PACKAGES:
-        module = importlib.import_module(f"soev_retrieval.{name}")
+        module = importlib.import_module(name)
         for each in module.__all__:
             value = getattr(module, each)
             assert not dataclasses.is_dataclass(value)

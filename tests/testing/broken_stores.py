@@ -1,10 +1,10 @@
 """Stores that are broken in one way each, and the law that is meant to catch it."""
 
 import asyncio
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
@@ -12,10 +12,12 @@ import numpy as np
 
 from soev_retrieval.domain import (
     NOTHING,
+    OPERATORS,
     AllOf,
     AnyOf,
     Chunk,
     DeclaredFilter,
+    Field,
     FieldSpec,
     Filter,
     Hit,
@@ -30,6 +32,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.memory import MemoryStore
 from soev_retrieval.memory._index import Index
+from soev_retrieval.testing import corpus
 
 
 @attrs.frozen
@@ -40,21 +43,23 @@ class Broken:
         name: What it does wrong.
         make: Makes it.
         law: The name of the law that is meant to catch it.
+        spec: What it is filled by.
     """
 
     name: str
     make: Callable[[], Any]
     law: str
+    spec: FieldSpec = attrs.field(factory=corpus.spec)
 
 
 BROKEN: list[Broken] = []
 
 
-def broken(law: str, name: str) -> Callable[[type], type]:
+def broken(law: str, name: str, spec: FieldSpec | None = None) -> Callable[[type], type]:
     """Register a store that breaks `law`."""
 
     def register(store: type) -> type:
-        BROKEN.append(Broken(name, store, law))
+        BROKEN.append(Broken(name, store, law, spec or corpus.spec()))
         return store
 
     return register
@@ -148,8 +153,11 @@ def _op(op: str, holds: Callable[[Any, Any], bool]) -> Terms:
     return lambda term, value: holds(value, term.value) if term.op == op else None
 
 
-def _like(pattern: str, value: str) -> bool:
-    return fnmatchcase(value, pattern.replace("%", "*").replace("_", "?").replace("[", "[[]"))
+def _like(pattern: str, value: str, wildcard: str) -> bool:
+    """Whether `value` is like `pattern`, in which one character stands for any."""
+    some = "." if wildcard in "_?" else ".*"
+    parts = map(re.escape, pattern.split(wildcard))
+    return re.fullmatch(some.join(parts), value, re.DOTALL) is not None
 
 
 EXACT, TOLD, PARTED = "filters_are_exact", "values_are_told_apart", "predicates_are_exact"
@@ -158,7 +166,7 @@ BROKEN += [
     Broken("ignores filters", judging(lambda where, each: True), EXACT),
     Broken("matches nothing under a filter", judging(lambda where, each: False), EXACT),
 ]
-for _ignored in ("eq", "prefix", "contains_any", "lt", "missing"):
+for _ignored in OPERATORS[:-1]:  # the last is `under`, which MemoryStore does not serve
     term_store(TOLD, f"ignores {_ignored}", _op(_ignored, lambda value, wanted: True))
 
 
@@ -198,12 +206,32 @@ term_store(
 term_store(TOLD, "takes null for a value", _op("exists", lambda value, wanted: True))
 term_store(
     TOLD,
+    "takes the empty list for a value",
+    lambda t, v: True if t.op == "exists" and t.field in ("labels", "times") else None,
+)
+term_store(
+    TOLD,
     "takes the empty text for null",
     lambda t, v: v not in (None, "") if t.op == "exists" else None,
 )
 term_store(
-    "values_of_another_type_are_refused", "takes 1 for True", lambda t, v: None, checks=False
+    "values_of_another_type_are_refused",
+    "values of any type are tried",
+    lambda t, v: None,
+    checks=False,
 )
+
+
+@broken("values_of_another_type_are_refused", "1 is True")
+class OneIsTrue(MemoryStore):
+    @staticmethod
+    def _filter(where: Filter | None, index: Index) -> Filter | None:
+        match where:
+            case DeclaredFilter("flag", op, int(value)):
+                where = DeclaredFilter("flag", op, bool(value))
+        return MemoryStore._filter(where, index)
+
+
 term_store(
     TOLD,
     "1 is not 1.0",
@@ -220,14 +248,23 @@ term_store(
         ),
     ),
 )
-term_store(
-    TOLD, "wildcards in prefix", _op("prefix", lambda v, w: v is not None and _like(w + "*", v))
-)
-term_store(
-    TOLD,
-    "wildcards in eq",
-    lambda t, v: _like(t.value, v) if t.op == "eq" and type(v) is str else None,  # type: ignore[arg-type]
-)
+
+
+def _wild(op: str, wildcard: str) -> Terms:
+    """One operator in whose value one character stands for any."""
+
+    def holds(term: DeclaredFilter, value: Any) -> bool | None:
+        if term.op != op or not isinstance(value, str):
+            return None
+        wanted = str(term.value)
+        return _like(wanted, value if op == "eq" else value[: len(wanted)], wildcard)
+
+    return holds
+
+
+for _wildcard in "_%*?":
+    for _wild_op in ("eq", "prefix"):
+        term_store(TOLD, f"{_wildcard} is a wildcard in {_wild_op}", _wild(_wild_op, _wildcard))
 term_store(
     TOLD,
     "text equal by words",
@@ -295,6 +332,19 @@ class NothingIsNone(MemoryStore):
     @staticmethod
     def _filter(where: Filter | None, index: Index) -> Filter | None:
         return None if where is NOTHING else MemoryStore._filter(where, index)
+
+
+@broken("twins_of_another_tenant_stay_away", "a text is answered with its first twin")
+class FirstTwin(MemoryStore):
+    async def bm25(self, target, *, query, limit, where=None):  # type: ignore[no-untyped-def]
+        hits = await super().bm25(target, query=query, limit=limit, where=where)
+        every = await super().bm25(target, query=query, limit=10_000)
+        first = {hit.properties["text"]: hit for hit in reversed(every)}
+        return [
+            Hit(first[text].id, hit.score, first[text].properties)
+            for hit in hits
+            if (text := hit.properties["text"])
+        ]
 
 
 # Searches and fetches.
@@ -387,10 +437,9 @@ class MissingLeftOut(_Reordered):
 @broken("order_is_kept", "text ordered without case")
 class OrderedWithoutCase(_Reordered):
     def reordered(self, chunks: list[Chunk], order_by: str) -> list[Chunk]:
-        values = [chunk.properties.get(order_by) for chunk in chunks]
-        if not all(isinstance(value, str) for value in values):
-            return chunks
-        return sorted(chunks, key=lambda chunk: str(chunk.properties[order_by]).casefold())
+        texts = [each for each in chunks if isinstance(each.properties.get(order_by), str)]
+        texts.sort(key=lambda chunk: str(chunk.properties[order_by]).casefold())
+        return [*texts, *(each for each in chunks if each not in texts)]
 
 
 @broken("order_is_kept", "limit before order")
@@ -493,6 +542,19 @@ class LegUnfiltered(MemoryStore):
         ]
 
 
+@broken("searches_keep_the_filter", "filter dropped in the vector leg of hybrid")
+class VectorLegUnfiltered(MemoryStore):
+    async def hybrid(self, target, *, vector=None, limit, where=None, **rest):  # type: ignore[no-untyped-def]
+        hits = list(await super().hybrid(target, vector=vector, limit=limit, where=where, **rest))
+        more = (
+            [] if vector is None else await super().near_vector(target, vector=vector, limit=limit)
+        )
+        known = {hit.id for hit in hits}
+        return [*hits, *(Hit(hit.id, 0.0, hit.properties) for hit in more if hit.id not in known)][
+            :limit
+        ]
+
+
 @broken("hybrid_ends_in_its_legs", "alpha ignored")
 class NoAlpha(MemoryStore):
     async def hybrid(self, target, *, alpha=None, **rest):  # type: ignore[no-untyped-def]
@@ -584,6 +646,16 @@ class IntsAsFloats(_ChunksChanged):
         ]
 
 
+@broken("properties_are_the_chunks_own", "lists of floats come back as ints")
+class FloatsAsInts(_ChunksChanged):
+    def changed(self, chunks: list[Chunk]) -> list[Chunk]:
+        return [Chunk(each.id, {**each.properties, **self.whole(each)}) for each in chunks]
+
+    def whole(self, chunk: Chunk) -> dict[str, Any]:
+        prices: Any = chunk.properties.get("prices", ())
+        return {"prices": [int(one) if one.is_integer() else one for one in prices]}
+
+
 @broken("properties_are_the_chunks_own", "hits without properties")
 class Bare(_NearChanged):
     def changed(self, hits: list[Hit]) -> list[Hit]:
@@ -621,6 +693,38 @@ class AnyOrder(MemoryStore):
         spec = await self.fields(target)
         known = order_by in spec and spec[order_by].sortable
         return await super().fetch(target, order_by=order_by if known else None, **rest)
+
+
+WITHOUT_WORDS = FieldSpec([Field("label", "text")], dimension=3)
+WITHOUT_VECTORS = FieldSpec([Field("text", "text", searchable=True)])
+
+
+@broken("unserved_searches_are_unconfigured", "no searchable field is no hits", WITHOUT_WORDS)
+class NoWordsNoHits(MemoryStore):
+    async def bm25(self, target, **rest):  # type: ignore[no-untyped-def]
+        spec = await self.fields(target)
+        there = any(field.searchable for field in spec)
+        return await super().bm25(target, **rest) if there else []
+
+
+@broken("unserved_searches_are_unconfigured", "no vectors is no hits", WITHOUT_VECTORS)
+class NoVectorsNoHits(MemoryStore):
+    async def near_vector(self, target, **rest):  # type: ignore[no-untyped-def]
+        spec = await self.fields(target)
+        return [] if spec.dimension is None else await super().near_vector(target, **rest)
+
+
+@broken("unserved_searches_are_unconfigured", "hybrid makes do with keywords", WITHOUT_VECTORS)
+class MakesDo(MemoryStore):
+    async def hybrid(self, target, *, query, limit, where=None, **rest):  # type: ignore[no-untyped-def]
+        return await super().bm25(target, query=query, limit=limit, where=where)
+
+
+@broken("unserved_operators_are_refused", "a field without operators takes any", WITHOUT_VECTORS)
+class ServesWhatItLikes(MemoryStore):
+    async def fields(self, target):  # type: ignore[no-untyped-def]
+        [text] = (await super().fields(target)).fields
+        return FieldSpec([attrs.evolve(text, operators=())])
 
 
 @broken("unknown_targets_are_refused", "an unknown target is empty")
@@ -791,8 +895,9 @@ class Merges(MemoryStore):
 @broken("upserts_replace", "an upsert keeps the old vector")
 class KeepsVector(MemoryStore):
     async def upsert(self, target, records):  # type: ignore[no-untyped-def]
-        index = self._index(target)
-        old = {each.id: each.vector for each in index.records()}
+        held = self._index(target).saved()
+        with_one = (chunk.id for chunk, there in zip(held.chunks, held.there, strict=True) if there)
+        old = dict(zip(with_one, held.vectors, strict=True))
         await super().upsert(
             target,
             [
@@ -869,6 +974,14 @@ class TrimsText(MemoryStore):
                 for each in records
             ],
         )
+
+
+@broken("records_are_left_alone", "an upsert empties the list that it is given")
+class Consumes(MemoryStore):
+    async def upsert(self, target, records):  # type: ignore[no-untyped-def]
+        await super().upsert(target, records)
+        if isinstance(records, list):
+            records.clear()
 
 
 @broken("upserts_add_up", "the third record of a batch is lost")

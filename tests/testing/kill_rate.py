@@ -9,25 +9,27 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 
+from soev_retrieval.domain import FieldSpec
 from soev_retrieval.memory import MemoryStore
 from soev_retrieval.testing import StoreConformance, corpus
 from soev_retrieval.testing.laws import LAWS, Held, Law, LawBroken, outages_are_unavailable
 from tests.testing.broken_stores import BROKEN, Broken
 
-EXAMPLES = 400
+EXAMPLES = StoreConformance.examples
 BY_NAME = {law.name: law for law in LAWS}
 
 
-async def _held(store: Any, *, writes: bool) -> Held:
-    spec = corpus.spec()
+async def _held(store: Any, spec: FieldSpec, *, writes: bool = False) -> Held:
     if writes:
         return Held("Writes", spec, ())
     records = corpus.records(spec)
     await StoreConformance.fill(store, "Conformance", spec, records)
-    return Held("Conformance", spec, records)
+    return Held("Conformance", await store.fields("Conformance"), records)
 
 
-def run(law: Law, make: Callable[[], Any], examples: int = EXAMPLES) -> int:
+def run(
+    law: Law, make: Callable[[], Any], spec: FieldSpec | None = None, examples: int = EXAMPLES
+) -> int:
     """Check a law on a store, without shrinking; how many times it was checked.
 
     Raises:
@@ -35,7 +37,7 @@ def run(law: Law, make: Callable[[], Any], examples: int = EXAMPLES) -> int:
     """
     with asyncio.Runner() as runner:
         store = make()
-        held = runner.run(_held(store, writes=law.writes))
+        held = runner.run(_held(store, spec or corpus.spec(), writes=law.writes))
         checks = 0
 
         @settings(
@@ -58,7 +60,7 @@ def run(law: Law, make: Callable[[], Any], examples: int = EXAMPLES) -> int:
 
 async def _check_outage(make: Callable[[], Any]) -> None:
     store = make()
-    held = await _held(store, writes=False)
+    held = await _held(store, corpus.spec())
 
     @asynccontextmanager
     async def outage() -> AsyncIterator[None]:
@@ -75,7 +77,7 @@ def caught(broken: Broken) -> LawBroken | None:
         if broken.law == outages_are_unavailable.__name__:
             asyncio.run(_check_outage(broken.make))
         else:
-            run(BY_NAME[broken.law], broken.make)
+            run(BY_NAME[broken.law], broken.make, broken.spec)
     except LawBroken as found:
         return found
     return None
@@ -83,12 +85,13 @@ def caught(broken: Broken) -> LawBroken | None:
 
 def main() -> int:
     """Print every law with its cost and the broken stores that it catches."""
-    alive = 0
+    alive, total = 0, 0.0
     for law in LAWS:
-        start = time.perf_counter()
-        checks = run(law, MemoryStore, StoreConformance.examples)
-        seconds = time.perf_counter() - start
         meant = [each for each in BROKEN if each.law == law.name]
+        start = time.perf_counter()
+        checks = run(law, MemoryStore, meant[0].spec)
+        seconds = time.perf_counter() - start
+        total += seconds
         missed = [each.name for each in meant if caught(each) is None]
         alive += len(missed)
         print(
@@ -99,7 +102,8 @@ def main() -> int:
     outage = [each for each in BROKEN if each.law == outages_are_unavailable.__name__]
     alive += sum(caught(each) is None for each in outage)
     print(
-        f"{len(BROKEN) - alive} of {len(BROKEN)} broken stores caught by the law that is meant to"
+        f"{len(BROKEN) - alive} of {len(BROKEN)} broken stores caught by the law that is meant to;"
+        f" MemoryStore passes {len(LAWS)} laws in {total:.1f} s"
     )
     return 1 if alive else 0
 

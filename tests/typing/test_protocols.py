@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_type
 
-from soev_retrieval.calls import Fields, Hybrid, Layer
+from soev_retrieval.calls import Call, CallStore, Fields, Hybrid, Layer, R
 from soev_retrieval.domain import (
     AllOf,
     AnyOf,
@@ -72,6 +72,15 @@ if TYPE_CHECKING:
         groups = [SearchGroup(store, [], embed)]
         assert_type(await search_scopes(groups, "q", limit=1, combine=combines[0]), Sequence[Hit])
         await loader.drop("t")
+
+    class OneMethod(CallStore):
+        async def send(self, call: Call[R]) -> R:
+            return await call.on(self)
+
+    def stores_of_one_method_are_stores() -> None:
+        store: VectorStore = OneMethod()
+        assert_type(Fields.operation, str)
+        assert store
 
     async def find(values: Sequence[object]) -> list[str]:
         return [str(value) for value in values]

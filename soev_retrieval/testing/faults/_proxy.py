@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from random import Random
 from types import TracebackType
 
-from soev_retrieval.testing._links import Address, Link, State
+from soev_retrieval.testing.faults._links import Address, Link, State
 
 
 class FaultProxy:
@@ -20,7 +20,7 @@ class FaultProxy:
 
     ```python
     >>> import asyncio
-    >>> from soev_retrieval.testing.proxy import FaultProxy
+    >>> from soev_retrieval.testing.faults import FaultProxy
     >>> async def greet(reader, writer):
     ...     writer.write(b"hello")
     ...     writer.close()

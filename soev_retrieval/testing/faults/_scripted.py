@@ -2,11 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import Any, cast
 
-from soev_retrieval.calls import Bm25, Call, Fetch, Fields, Hybrid, NearVector, R
-from soev_retrieval.domain import Chunk, FieldSpec, Filter, Hit, Target
+from soev_retrieval.calls import Call, CallStore, R
 
 
 class Hang:
@@ -26,7 +25,7 @@ class Delay:
         self.then = then
 
 
-class Scripted:
+class Scripted(CallStore):
     """A VectorStore that answers by script and records its calls.
 
     Each call takes the next step of the script; the last one goes for all that follow. A step is a
@@ -48,53 +47,8 @@ class Scripted:
         self.running = 0
         """How many calls are waiting now."""
 
-    async def hybrid(
-        self,
-        target: Target,
-        *,
-        query: str,
-        vector: Sequence[float] | None = None,
-        limit: int,
-        where: Filter | None = None,
-        alpha: float | None = None,
-    ) -> Sequence[Hit]:
-        """The next step."""
-        return await self._answer(Hybrid(target, query, vector, limit, where, alpha))
-
-    async def near_vector(
-        self,
-        target: Target,
-        *,
-        vector: Sequence[float],
-        limit: int,
-        where: Filter | None = None,
-    ) -> Sequence[Hit]:
-        """The next step."""
-        return await self._answer(NearVector(target, vector, limit, where))
-
-    async def bm25(
-        self, target: Target, *, query: str, limit: int, where: Filter | None = None
-    ) -> Sequence[Hit]:
-        """The next step."""
-        return await self._answer(Bm25(target, query, limit, where))
-
-    async def fetch(
-        self,
-        target: Target,
-        *,
-        where: Filter | None = None,
-        limit: int,
-        order_by: str | None = None,
-        descending: bool = False,
-    ) -> Sequence[Chunk]:
-        """The next step."""
-        return await self._answer(Fetch(target, where, limit, order_by, descending))
-
-    async def fields(self, target: Target) -> FieldSpec:
-        """The next step."""
-        return await self._answer(Fields(target))
-
-    async def _answer(self, call: Call[R]) -> R:
+    async def send(self, call: Call[R]) -> R:
+        """Do the next step."""
         self.calls.append(call)
         step = self._steps.popleft() if len(self._steps) > 1 else self._steps[0]
         self.running += 1

@@ -7,16 +7,20 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from soev_retrieval.domain import (
+    NOTHING,
+    AllOf,
+    AnyOf,
     Chunk,
     DeclaredFilter,
     Filter,
     Hit,
     InvalidQueryError,
+    Not,
     Unconfigured,
 )
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing import strategies
-from soev_retrieval.testing.laws._law import Held, LawBroken
+from soev_retrieval.testing.laws._law import Held, LawBroken, Refused
 
 R = TypeVar("R")
 Ask: TypeAlias = Callable[[], Awaitable[Sequence[Hit | Chunk]]]
@@ -33,13 +37,16 @@ def vectors_of(held: Held) -> SearchStrategy[list[float]]:
 
 def words_of(held: Held) -> SearchStrategy[str]:
     """Query texts: a few words that chunks have, and one that none has."""
-    known = sorted({word for id in held.by_id for word in held.words(id) if word.isalpha()})
+    texts = [text for id in held.by_id for text in held.texts(id)]
+    known = sorted({word for text in texts for word in text.split() if word.isalpha()})
     some = st.lists(st.sampled_from([*known, "xylophone"]), min_size=1, max_size=3, unique=True)
     return some.map(" ".join)
 
 
 def filters_of(held: Held) -> SearchStrategy[Filter]:
-    """Filters that the spec serves."""
+    """Filters that the spec serves: where it serves no operator, those without a predicate."""
+    if not has_filters(held):
+        return st.sampled_from([AllOf(()), NOTHING, Not(NOTHING), AnyOf([NOTHING, AllOf(())])])
     return strategies.filters(held.spec)
 
 
@@ -68,9 +75,22 @@ def has_both(held: Held) -> bool:
     return has_vectors(held) and has_words(held)
 
 
+def has_terms(held: Held) -> bool:
+    """Whether it is known which words bm25 finds a text by."""
+    return has_words(held) and held.terms("zebra") is not None
+
+
 def has_filters(held: Held) -> bool:
     """Whether any field serves any operator."""
     return any(field.operators for field in held.spec)
+
+
+def undeclared(held: Held) -> str:
+    """A name that no field of the target has."""
+    name = "undeclared"
+    while name in held.spec:
+        name += "_"
+    return name
 
 
 async def allowed(asked: Awaitable[Sequence[R]], held: Held, where: Filter | None) -> Sequence[R]:
@@ -83,10 +103,6 @@ async def allowed(asked: Awaitable[Sequence[R]], held: Held, where: Filter | Non
         raise LawBroken(
             f"where    {where}\nit was refused although the spec serves it: {refused}"
         ) from refused
-
-
-class Refused(Exception):
-    """The store refused a filter that it may refuse: the law has nothing to compare."""
 
 
 async def ask_all(

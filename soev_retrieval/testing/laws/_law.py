@@ -3,12 +3,13 @@
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from soev_retrieval.calls import Call
 from soev_retrieval.domain import (
     Chunk,
     FieldSpec,
@@ -26,6 +27,10 @@ class LawBroken(AssertionError):
     """A store answered otherwise than the contract says."""
 
 
+class Refused(Exception):
+    """The store refused a filter that it may refuse: the law has nothing to compare."""
+
+
 @attrs.frozen
 class Held:
     """What a target holds: the laws compare a store's answers with it.
@@ -36,6 +41,7 @@ class Held:
         records: Every chunk in it.
         stop_words: A query of words that the store's analysis leaves out, or None.
         may_refuse: Which filters the store may refuse although its spec serves them.
+        terms: What the store's analysis makes of a text, or None where nobody says.
     """
 
     target: Target
@@ -43,6 +49,7 @@ class Held:
     records: Sequence[Record]
     stop_words: str | None = "the of and"
     may_refuse: Callable[[Filter], bool] = lambda where: False
+    terms: Callable[[str], Iterable[str] | None] = str.split
 
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
@@ -71,14 +78,19 @@ class Held:
         """Those of `ids` that have a vector."""
         return {id for id in ids if self.by_id[id].vector is not None}
 
-    def words(self, id: str) -> list[str]:
-        """The words of a chunk's searchable text."""
-        values = [self.by_id[id].properties.get(name, ()) for name in self.searchable]
-        texts = [
-            one for value in values for one in (value if isinstance(value, tuple) else [value])
-        ]
-        return [word for text in texts for word in str(text).split()]
+    def terms_of(self, text: str) -> list[str]:
+        """What the store's analysis makes of a text: nothing where nobody says."""
+        return list(self.terms(text) or ())
 
+    def texts(self, id: str) -> list[str]:
+        """The searchable text of a chunk."""
+        values = [self.by_id[id].properties.get(name, ()) for name in self.searchable]
+        return [
+            str(one) for value in values for one in (value if isinstance(value, tuple) else [value])
+        ]
+
+
+_LONG = 300  # characters of one value in a failure
 
 NEAR = 1e-4
 """What float32 may do to a score of a few small numbers."""
@@ -125,11 +137,18 @@ class Law:
         """
         try:
             await self.check(store, held, **drawn)
+        except Refused:
+            return
         except LawBroken as broken:
-            raise LawBroken(f"{self.name}: {self.sentence}\n{broken}") from broken.__cause__
+            raise LawBroken(self._told(str(broken), drawn)) from broken.__cause__
         except Exception as error:
-            facts = "".join(f"{name} {value}\n" for name, value in drawn.items())
-            raise LawBroken(f"{self.name}: {self.sentence}\n{facts}came {error!r}") from error
+            raise LawBroken(self._told(f"came     {error!r}", drawn)) from error
+
+    def _told(self, facts: str, drawn: Mapping[str, Any]) -> str:
+        """The law, the facts, and what was drawn where they do not say it already."""
+        said = {name: shown(value) for name, value in drawn.items() if not _plain(value)}
+        more = [f"{name:8} {text}" for name, text in said.items() if text not in facts]
+        return "\n".join([f"{self.name}: {self.sentence}", facts, *more])
 
 
 def law(
@@ -142,7 +161,23 @@ def law(
 def expect(came: object, expected: object, *facts: str) -> None:
     """Break the law unless what came is what was expected."""
     if came != expected:
-        raise LawBroken("\n".join([*facts, f"expected {expected!r}", f"came     {came!r}"]))
+        lines = [*facts, f"expected {_short(expected)}", f"came     {_short(came)}"]
+        raise LawBroken("\n".join(lines))
+
+
+def expect_properties(came: Mapping[str, Any], expected: Mapping[str, Any], told: str) -> None:
+    """Break the law unless the properties are the same, types and all. It names those that differ."""
+    for name in sorted({*came, *expected}):
+        one, other = came.get(name), expected.get(name)
+        if (name in came, _types(one), one) != (name in expected, _types(other), other):
+            one, other = [
+                _short(each[name]) if name in each else "none" for each in (came, expected)
+            ]
+            raise LawBroken(f"{told}\nfield    {name}\nexpected {other}\ncame     {one}")
+
+
+def _types(value: object) -> list[type]:
+    return [type(value), *map(type, value if isinstance(value, tuple) else ())]
 
 
 def expect_ids(held: Held, results: Sequence[Hit | Chunk], expected: set[str], *facts: str) -> None:
@@ -182,9 +217,32 @@ def expect_same_ranking(came: Sequence[Hit], expected: Sequence[Hit], told: str)
         raise LawBroken(told)
 
 
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}… ({len(text)} characters)"
+
+
+def _plain(value: object) -> bool:
+    """Whether the facts of every law that draws such a value say it in their own words."""
+    return value is None or isinstance(value, bool | str | tuple)
+
+
+def shown(value: Any) -> str:
+    """A value as a failure shows it: a filter as text, and all that a call holds."""
+    if isinstance(value, Call):
+        fields = attrs.asdict(cast("Any", value), recurse=False)
+        held = ", ".join(f"{name}={shown(field)}" for name, field in fields.items())
+        return f"{type(value).__name__}({held})"
+    if isinstance(value, Filter):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(shown, value))}]"
+    return repr(value)
+
+
 def _told(held: Held, id: str) -> str:
     record = held.by_id.get(id)
     if record is None:
-        return f"{id!r}, which was never loaded"
+        return f"{id!r}, which should not be there"
     short = {name: value for name, value in record.properties.items() if len(repr(value)) < 60}
     return f"{id!r} {short}" + ("" if record.vector is not None else " without a vector")

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
-
 from soev_retrieval.domain import (
     OPERATORS,
     AllOf,
@@ -16,17 +13,20 @@ from soev_retrieval.domain import (
     Filter,
     InvalidQueryError,
     Not,
+    Unconfigured,
 )
 from soev_retrieval.store import VectorStore
 from soev_retrieval.testing.laws._asking import (
+    Ask,
     expect_refusal,
     has_both,
     has_filters,
     has_vectors,
     has_words,
     methods,
+    undeclared,
 )
-from soev_retrieval.testing.laws._law import Held, law
+from soev_retrieval.testing.laws._law import Held, LawBroken, law
 
 _EXAMPLES: dict[str, Any] = {
     "text": "a",
@@ -35,6 +35,8 @@ _EXAMPLES: dict[str, Any] = {
     "bool": True,
     "datetime": datetime(2024, 1, 31, tzinfo=UTC),
 }
+
+_SEVERAL = ("in", "not_in", "contains_any", "contains_all")
 
 
 def _nested(term: DeclaredFilter) -> Sequence[Filter]:
@@ -48,73 +50,76 @@ async def _expect_refused(store: VectorStore, held: Held, term: DeclaredFilter) 
             await expect_refusal(ask(), f"{method} where {where}")
 
 
-@law(applies=has_filters)
+@law()
 async def undeclared_fields_are_refused(store: VectorStore, held: Held) -> None:
     """A filter on a field that is not declared is refused in every method, wherever it sits."""
-    name = "undeclared"
-    while name in held.spec:
-        name += "_"
-    await _expect_refused(store, held, DeclaredFilter(name, "eq", "a"))
-    await _expect_refused(store, held, DeclaredFilter(name, "missing"))
+    await _expect_refused(store, held, DeclaredFilter(undeclared(held), "eq", "a"))
+    await _expect_refused(store, held, DeclaredFilter(undeclared(held), "missing"))
 
 
 def _value_for(op: str, field: Field) -> Any:
     if op in ("exists", "missing"):
         return None
     value = _EXAMPLES["text" if op in ("prefix", "under") else field.type]
-    return [value] if op in ("in", "not_in", "contains_any", "contains_all") else value
+    return [value] if op in _SEVERAL else value
 
 
-def _unserved(held: Held) -> SearchStrategy[DeclaredFilter]:
-    made: list[DeclaredFilter] = []
+def _term(field: Field, op: str, value: Any) -> list[DeclaredFilter]:
+    """The predicate, or none where the algebra itself refuses it: a bool has no order."""
+    try:
+        return [DeclaredFilter(field.name, op, value)]
+    except InvalidQueryError:
+        return []
+
+
+@law(applies=lambda held: bool(held.spec.fields))
+async def unserved_operators_are_refused(store: VectorStore, held: Held) -> None:
+    """An operator that the spec does not declare for a field is refused in every method."""
     for field in held.spec:
         for op in OPERATORS:
             if op not in field.operators:
-                try:
-                    made.append(DeclaredFilter(field.name, op, _value_for(op, field)))
-                except InvalidQueryError:
-                    continue  # the algebra itself refuses it: a bool has no order
-    return st.sampled_from(made)
+                for term in _term(field, op, _value_for(op, field)):
+                    await _expect_refused(store, held, term)
 
 
-@law(applies=has_filters, term=_unserved)
-async def unserved_operators_are_refused(
-    store: VectorStore, held: Held, *, term: DeclaredFilter
-) -> None:
-    """An operator that the spec does not declare for a field is refused in every method."""
-    await _expect_refused(store, held, term)
-
-
-def _wrong_types(held: Held) -> SearchStrategy[DeclaredFilter]:
-    made: list[DeclaredFilter] = []
-    for field in held.spec:
-        op = next((op for op in ("eq", "contains") if op in field.operators), None)
-        fits = {field.type, "int"} if field.type == "float" else {field.type}
-        made.extend(
-            DeclaredFilter(field.name, op, value)
-            for type, value in _EXAMPLES.items()
-            if op is not None and type not in fits
-        )
-    return st.sampled_from(made) if made else st.nothing()
-
-
-def _has_values(held: Held) -> bool:
-    return any(op in field.operators for field in held.spec for op in ("eq", "contains"))
-
-
-@law(applies=_has_values, term=_wrong_types)
-async def values_of_another_type_are_refused(
-    store: VectorStore, held: Held, *, term: DeclaredFilter
-) -> None:
+@law(applies=has_filters)
+async def values_of_another_type_are_refused(store: VectorStore, held: Held) -> None:
     """A value of another type than the field's is refused: no "1" for 1, no 1 for True."""
-    await _expect_refused(store, held, term)
+    for field in held.spec:
+        fits = {field.type, "int"} if field.type == "float" else {field.type}
+        for op in field.operators:
+            for type, value in _EXAMPLES.items():
+                if op not in ("exists", "missing") and type not in fits:
+                    for term in _term(field, op, [value] if op in _SEVERAL else value):
+                        await _expect_refused(store, held, term)
+
+
+@law(applies=lambda held: not has_both(held))
+async def unserved_searches_are_unconfigured(store: VectorStore, held: Held) -> None:
+    """A search for vectors or words that the spec does not declare is Unconfigured, never empty."""
+    vector = [1.0] * (held.spec.dimension or 1)
+    asks: dict[str, Ask] = {
+        "near_vector": lambda: store.near_vector(held.target, vector=vector, limit=3),
+        "bm25": lambda: store.bm25(held.target, query="zebra", limit=3),
+        "hybrid": lambda: store.hybrid(held.target, query="zebra", vector=vector, limit=3),
+    }
+    served = methods(store, held)
+    for method, ask in asks.items():
+        if method not in served:
+            try:
+                came: object = await ask()
+            except Unconfigured:
+                continue
+            except Exception as other:
+                came = other
+            raise LawBroken(f"{method}\nexpected Unconfigured\ncame     {came!r}")
 
 
 @law()
 async def unsortable_fields_are_refused(store: VectorStore, held: Held) -> None:
     """An order by a field that is not declared, or not sortable, is refused."""
-    names = [field.name for field in held.spec if not field.sortable] + ["undeclared"]
-    for name in names:
+    names = [field.name for field in held.spec if not field.sortable]
+    for name in (*names, undeclared(held)):
         for descending in (False, True):
             asked = store.fetch(held.target, limit=3, order_by=name, descending=descending)
             await expect_refusal(asked, f"fetch by {name}")

@@ -1,8 +1,10 @@
 """Laws of writes: what a Loader returned from is what the next search sees."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -22,8 +24,16 @@ from soev_retrieval.testing.laws._asking import (
     has_vectors,
     has_words,
     methods,
+    undeclared,
 )
-from soev_retrieval.testing.laws._law import Held, LawBroken, expect, expect_ids, law
+from soev_retrieval.testing.laws._law import (
+    Held,
+    LawBroken,
+    expect,
+    expect_ids,
+    expect_properties,
+    law,
+)
 
 
 class LoadableStore(VectorStore, Loader, Protocol):
@@ -35,7 +45,7 @@ async def _filled(store: LoadableStore, held: Held, records: Sequence[Record]) -
     await store.drop(held.target)
     await store.create(held.target, held.spec)
     await store.upsert(held.target, records)
-    return Held(held.target, await store.fields(held.target), records, held.stop_words)
+    return attrs.evolve(held, spec=await store.fields(held.target), records=records)
 
 
 def _axis(held: Held, place: int) -> list[float] | None:
@@ -44,13 +54,9 @@ def _axis(held: Held, place: int) -> list[float] | None:
     return [float(each == place % held.spec.dimension) for each in range(held.spec.dimension)]
 
 
-def _text_field(held: Held) -> str | None:
-    return next((field.name for field in held.spec if field.searchable and not field.many), None)
-
-
 def _record(held: Held, id: str, word: str, place: int) -> Record:
-    field = _text_field(held)
-    return Record(id, {} if field is None else {field: word}, _axis(held, place))
+    text = {field.name: [word] if field.many else word for field in held.spec if field.searchable}
+    return Record(id, text, _axis(held, place))
 
 
 def _corpora(held: Held) -> SearchStrategy[list[Record]]:
@@ -67,7 +73,7 @@ async def what_was_loaded_comes_back(
     expect_ids(now, chunks, set(now.by_id))
     came = {chunk.id: dict(chunk.properties) for chunk in chunks}
     for id, record in now.by_id.items():
-        expect(came[id], dict(record.properties), f"of the chunk {id!r}")
+        expect_properties(came[id], record.properties, f"of the chunk {id!r}")
         for name, value in record.properties.items():
             where = _asking_for(now.spec[name], value)
             if where is not None and not held.may_refuse(where):
@@ -84,9 +90,8 @@ def _asking_for(field: Field, value: Any) -> DeclaredFilter | None:
 async def writes_are_seen(store: LoadableStore, held: Held) -> None:
     """The next search sees what an upsert wrote, in every method."""
     one, two = _record(held, "one", "zebra", 0), _record(held, "two", "quartz", 1)
-    await _filled(store, held, [one])
+    now = attrs.evolve(await _filled(store, held, [one]), records=[one, two])
     await store.upsert(held.target, [two])
-    now = Held(held.target, held.spec, [one, two])
     answers = await ask_all(
         store, now, where=None, limit=5, vector=_axis(held, 1) or [], query="quartz"
     )
@@ -99,19 +104,19 @@ async def writes_are_seen(store: LoadableStore, held: Held) -> None:
 async def upserts_replace(store: LoadableStore, held: Held) -> None:
     """An upsert replaces what had its id: its properties, its words, its vector."""
     old, other = _record(held, "one", "zebra", 0), _record(held, "two", "copper", 1)
-    await _filled(store, held, [old, other])
+    filled = await _filled(store, held, [old, other])
     new = Record("one", _record(held, "one", "quartz", 0).properties, None)
     await store.upsert(held.target, [new])
-    now = Held(held.target, held.spec, [new, other])
+    now = attrs.evolve(filled, records=[new, other])
     chunks = await store.fetch(held.target, limit=5)
     expect_ids(now, chunks, {"one", "two"}, "after an upsert of 'one' again")
     came = {chunk.id: dict(chunk.properties) for chunk in chunks}
-    expect(came["one"], dict(new.properties), "after an upsert of 'one' again")
-    if has_words(held):
+    expect_properties(came["one"], new.properties, "after an upsert of 'one' again")
+    if has_words(now):
         for word, ids in (("zebra", set[str]()), ("quartz", {"one"})):
             hits = await store.bm25(held.target, query=word, limit=5)
             expect_ids(now, hits, ids, f"bm25 of {word!r}, which was replaced by 'quartz'")
-    if has_vectors(held):
+    if has_vectors(now):
         hits = await store.near_vector(held.target, vector=_axis(held, 0) or [], limit=5)
         expect_ids(now, hits, {"two"}, "near_vector, 'one' was replaced without a vector")
 
@@ -129,9 +134,8 @@ async def the_last_of_one_id_stays(store: LoadableStore, held: Held) -> None:
 async def deletes_remove(store: LoadableStore, held: Held) -> None:
     """A deleted chunk is found by no method, and an id that is not there is none to delete."""
     one, two = _record(held, "one", "zebra", 0), _record(held, "two", "zebra", 0)
-    await _filled(store, held, [one, two])
+    now = attrs.evolve(await _filled(store, held, [one, two]), records=[two])
     await store.delete(held.target, ["one", "never loaded"])
-    now = Held(held.target, held.spec, [two])
     answers = await ask_all(
         store, now, where=None, limit=5, vector=_axis(held, 0) or [], query="zebra"
     )
@@ -145,7 +149,7 @@ async def bad_records_are_refused_whole(store: LoadableStore, held: Held) -> Non
     await _filled(store, held, [_record(held, "kept", "zebra", 0)])
     good = _record(held, "good", "quartz", 1)
     wrongs = [
-        Record("bad", {"undeclared": "a"}),
+        Record("bad", {undeclared(held): "a"}),
         Record("bad", {}, [1.0] * ((held.spec.dimension or 0) + 1)),
         *(Record("bad", {field.name: _wrong_for(field)}) for field in held.spec),
     ]
@@ -175,7 +179,9 @@ async def targets_are_created_once(store: LoadableStore, held: Held) -> None:
     now = await _filled(store, held, [one])
     await store.create(held.target, held.spec)
     expect_ids(now, await store.fetch(held.target, limit=5), {"one"}, "created again")
-    other = FieldSpec([*held.spec, Field("more", "int")], held.spec.dimension, held.spec.distance)
+    other = FieldSpec(
+        [*held.spec, Field(undeclared(held), "int")], held.spec.dimension, held.spec.distance
+    )
     await expect_refusal(store.create(held.target, other), "created with another spec")
     await store.drop(held.target)
     await store.drop(held.target)
@@ -193,6 +199,17 @@ def _batches(held: Held) -> SearchStrategy[list[list[Record]]]:
         strategies.corpora(held.spec, min_size=1, max_size=1).map(lambda each: each[0]),
     )
     return st.lists(st.lists(record, max_size=3), max_size=3)
+
+
+@law(writes=True, records=_corpora)
+async def records_are_left_alone(
+    store: LoadableStore, held: Held, *, records: list[Record]
+) -> None:
+    """An upsert changes neither the list that it is given nor a record in it."""
+    await _filled(store, held, [])
+    given = copy.deepcopy(records)
+    await store.upsert(held.target, given)
+    expect(given, records, "an upsert changed what it was given")
 
 
 @law(writes=True, batches=_batches)

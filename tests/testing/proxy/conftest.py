@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from soev_retrieval.testing.proxy import FaultProxy
+from soev_retrieval.testing.faults import FaultProxy
 
 Address: TypeAlias = tuple[str, int]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from soev_retrieval.testing.proxy import FaultProxy
+from soev_retrieval.testing.faults import FaultProxy
 
 Echo = Any  # of conftest.py
 Dial = Callable[[FaultProxy], Awaitable[Any]]

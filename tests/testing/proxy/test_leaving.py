@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from soev_retrieval.testing.proxy import FaultProxy
+from soev_retrieval.testing.faults import FaultProxy
 
 Dial = Callable[[FaultProxy], Awaitable[Any]]
 HOUR = 3600.0
