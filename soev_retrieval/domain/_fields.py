@@ -22,8 +22,8 @@ from soev_retrieval.domain._values import (
 TYPES = ("text", "int", "float", "bool", "datetime")
 """The types that a field can have; `many` makes it a list of them."""
 
-DISTANCES = ("cosine", "dot", "euclidean")
-"""How vectors compare. Scores are cosine similarity, dot product, minus the distance."""
+DISTANCES = ("cosine", "dot", "euclidean", "manhattan")
+"""How vectors compare. Scores are cosine similarity, dot product, minus the distance (L2, L1)."""
 
 _TYPES_OF_VALUE = {
     "text": (str,),
@@ -129,7 +129,7 @@ class FieldSpec:
     Args:
         fields: Its fields, in order.
         dimension: The length of its vectors, or None where it has none.
-        distance: `cosine`, `dot` or `euclidean`.
+        distance: `cosine`, `dot`, `euclidean` or `manhattan`.
         embeds: Whether the store can embed a query by itself.
 
     Raises:

@@ -41,8 +41,8 @@ T = TypeVar("T")
 class MemoryStore:
     """A VectorStore and Loader in the memory of this process, exact and complete.
 
-    Near vectors are found by looking at all of them (cosine, dot product or euclidean distance,
-    vectors kept in float32), keywords by BM25 (Lucene's form: every score is above 0), filters by
+    Near vectors are found by looking at all of them (cosine, dot product, euclidean or
+    manhattan distance, vectors kept in float32), keywords by BM25 (Lucene's form: every score is above 0), filters by
     columns. It is the embedded default, and the oracle that other stores are compared with.
 
     Searches do not leave the event loop: a search of 100,000 vectors of 384 numbers holds it for

@@ -17,6 +17,9 @@ def _norm(vector: NDArray[np.float64]) -> float:
     return math.sqrt(vector.dot(vector))
 
 
+_BLOCK = 4096  # rows
+
+
 class Vectors:
     """A matrix in float32 that grows by doubling; row i is the vector of row i of the index."""
 
@@ -75,7 +78,7 @@ class Vectors:
 
         Returns:
             At least `limit` rows where there are as many, and the score of each: cosine
-            similarity, dot product, or minus the euclidean distance.
+            similarity, dot product, or minus the distance.
         """
         query = np.asarray(vector, np.float32)
         there = self._there[:rows]
@@ -92,13 +95,18 @@ class Vectors:
         greatest = float(norms.max())
         if max(greatest, length) > _SAFE or min(float(norms.min()), length) < 1 / _SAFE:
             return found
+        slack = 4 * (len(query) + 4) * _ROUNDOFF
+        if self._distance == "manhattan":
+            sums = self._manhattan(query, found)
+            most = np.partition(sums, limit - 1)[limit - 1]
+            near: NDArray[np.intp] = found[sums <= most * (1 + slack)]
+            return near
         # Gathering rows costs a copy: worth it for a small part of the matrix only.
         if 4 * len(found) < rows:
             product = self._matrix[found] @ query
         else:
             with np.errstate(over="ignore", invalid="ignore"):  # in rows that are not looked at
                 product = (self._matrix[:rows] @ query)[found]
-        slack = 4 * (len(query) + 4) * _ROUNDOFF
         rough: NDArray[Any]
         match self._distance:
             case "cosine":
@@ -111,6 +119,13 @@ class Vectors:
         shortlist: NDArray[np.intp] = found[rough >= least - slack]
         return shortlist
 
+    def _manhattan(
+        self, query: NDArray[np.float32], found: NDArray[np.intp]
+    ) -> NDArray[np.float32]:
+        """No product gives it, so it goes by blocks of rows: all differences at once are many."""
+        blocks = (found[start : start + _BLOCK] for start in range(0, len(found), _BLOCK))
+        return np.concatenate([np.abs(self._matrix[block] - query).sum(axis=1) for block in blocks])
+
     def _scores(
         self, matrix: NDArray[np.float64], query: NDArray[np.float32], rows: NDArray[np.intp]
     ) -> NDArray[np.float64]:
@@ -118,6 +133,9 @@ class Vectors:
         if self._distance == "euclidean":
             distances: NDArray[np.float64] = np.sqrt(((matrix - wanted) ** 2).sum(axis=1))
             return -distances
+        if self._distance == "manhattan":
+            sums: NDArray[np.float64] = np.abs(matrix - wanted).sum(axis=1)
+            return -sums
         scores: NDArray[np.float64] = (matrix * wanted).sum(axis=1)
         if self._distance == "cosine":
             scores /= self._norms[rows] * np.linalg.norm(wanted)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from soev_retrieval.domain import (
+    DISTANCES,
     MAX_INT,
     NOTHING,
     OPERATORS,
@@ -128,7 +129,7 @@ def specs(
         fields(), min_size=min_fields, max_size=max_fields, unique_by=lambda field: field.name
     )
     dimension = st.none() | st.integers(1, max_dimension)
-    return st.builds(FieldSpec, unique, dimension, st.sampled_from(["cosine", "dot", "euclidean"]))
+    return st.builds(FieldSpec, unique, dimension, st.sampled_from(DISTANCES))
 
 
 @lru_cache

@@ -76,7 +76,7 @@ def test_defaults_are_what_the_algebra_defines() -> None:
         (lambda: FieldSpec([Field("f", "int"), Field("f", "text")]), "'f' is declared twice"),
         (lambda: FieldSpec([], dimension=0), "dimension"),
         (lambda: FieldSpec([], dimension=True), "dimension"),
-        (lambda: FieldSpec([], distance="manhattan"), "use cosine, dot, euclidean"),
+        (lambda: FieldSpec([], distance="hamming"), "use cosine, dot, euclidean, manhattan"),
     ],
 )
 def test_a_declaration_that_cannot_be(make: Any, says: str) -> None:

@@ -41,6 +41,8 @@ def naive(distance: str, query: Sequence[float], vector: Sequence[float]) -> flo
     wanted, given_ = array("f", query).tolist(), array("f", vector).tolist()
     if distance == "euclidean":
         return -math.dist(wanted, given_)
+    if distance == "manhattan":
+        return -math.fsum(abs(a - b) for a, b in zip(wanted, given_, strict=True))
     product = math.fsum(a * b for a, b in zip(wanted, given_, strict=True))
     if distance == "dot":
         return product
@@ -50,7 +52,7 @@ def naive(distance: str, query: Sequence[float], vector: Sequence[float]) -> flo
 def close(distance: str, query: Sequence[float], vector: Sequence[float], score: float) -> bool:
     """Whether `score` is the naive one, up to the last digits of float64."""
     expected = naive(distance, query, vector)
-    if distance == "euclidean":
+    if distance in {"euclidean", "manhattan"}:
         return math.isclose(score, expected, rel_tol=1e-12)
     # What cancels out in a product leaves an error of the size of its parts.
     scale = math.hypot(*query) * math.hypot(*vector) if distance == "dot" else 1.0
@@ -174,6 +176,8 @@ def _scores(
     wide, wanted = rows.astype(np.float64), query.astype(np.float64)
     if distance == "euclidean":
         scores = -np.linalg.norm(wide - wanted, axis=1)
+    elif distance == "manhattan":
+        scores = -np.abs(wide - wanted).sum(axis=1)
     elif distance == "dot":
         scores = wide @ wanted
     else:
@@ -216,7 +220,7 @@ async def test_a_huge_vector_outside_the_filter(filled: Fill, distance: str) -> 
     huge = Record("huge", {"group": 1}, [GREATEST, GREATEST])
     store = await filled(FieldSpec(FIELDS, 2, distance), [*small, huge])
     hits = await store.near_vector("docs", vector=[1e10, 0], limit=2, where=field("group") == 0)
-    assert [hit.id for hit in hits] == ["0", "1"] if distance == "euclidean" else len(hits) == 2
+    assert [hit.id for hit in hits] == ["0", "1"] if distance in {"euclidean", "manhattan"} else len(hits) == 2
 
 
 @pytest.mark.parametrize(
@@ -228,6 +232,7 @@ async def test_a_huge_vector_outside_the_filter(filled: Fill, distance: str) -> 
             "euclidean",
             {"other way": -2.0, "across": -math.sqrt(2), "aslant": -math.sqrt(20), "same way": -9},
         ),
+        ("manhattan", {"across": -2.0, "other way": -2.0, "aslant": -6.0, "same way": -9.0}),
     ],
 )
 async def test_what_the_distances_are(

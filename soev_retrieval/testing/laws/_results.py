@@ -73,6 +73,8 @@ def similarity(one: Sequence[float], two: Sequence[float], distance: str) -> flo
     """How near two vectors are, as `FieldSpec.distance` scores it."""
     if distance == "euclidean":
         return -math.dist(one, two)
+    if distance == "manhattan":
+        return -math.fsum(abs(a - b) for a, b in zip(one, two, strict=True))
     product = math.fsum(a * b for a, b in zip(one, two, strict=True))
     return product if distance == "dot" else product / (math.hypot(*one) * math.hypot(*two))
 
