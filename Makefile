@@ -20,11 +20,11 @@ lint: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m benchmarks $(ARGS)
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/ready: pyproject.toml constraints.txt $(wildcard adapters/*/pyproject.toml)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable '.[http,wordllama]' --group test --group lint --group demo --group bench
+		--editable '.[http,wordllama]' --editable 'adapters/pgvector[binary]' --group test --group lint --group demo --group bench
 	@touch $@
 
 # What people install: the wheel alone, without an extra and without this checkout on the path.

