@@ -85,6 +85,8 @@ def finite_vector(vector: Any, *, what: str) -> Sequence[float]:
     Raises:
         InvalidQueryError: It is no sequence of finite numbers.
     """
+    if isinstance(vector, array) and vector.typecode == "f":  # as this function returns them
+        return _finite(vector, what)
     values = vector.tolist() if hasattr(vector, "tolist") else vector
     if not isinstance(values, Sequence) or isinstance(values, str | bytes | bytearray | Mapping):
         raise InvalidQueryError(f"{what} must be a sequence of floats, not {_name(vector)}")
@@ -92,6 +94,10 @@ def finite_vector(vector: Any, *, what: str) -> Sequence[float]:
         numbers = array("f", values)
     except (TypeError, OverflowError):
         raise InvalidQueryError(f"{what} must hold plain numbers only") from None
+    return _finite(numbers, what)
+
+
+def _finite(numbers: "array[float]", what: str) -> Sequence[float]:
     if not numbers:
         raise InvalidQueryError(f"{what} is empty")
     if not math.isfinite(sum(numbers)):  # of float32 in float64: it cannot overflow by itself

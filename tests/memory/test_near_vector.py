@@ -220,7 +220,11 @@ async def test_a_huge_vector_outside_the_filter(filled: Fill, distance: str) -> 
     huge = Record("huge", {"group": 1}, [GREATEST, GREATEST])
     store = await filled(FieldSpec(FIELDS, 2, distance), [*small, huge])
     hits = await store.near_vector("docs", vector=[1e10, 0], limit=2, where=field("group") == 0)
-    assert [hit.id for hit in hits] == ["0", "1"] if distance in {"euclidean", "manhattan"} else len(hits) == 2
+    assert (
+        [hit.id for hit in hits] == ["0", "1"]
+        if distance in {"euclidean", "manhattan"}
+        else len(hits) == 2
+    )
 
 
 @pytest.mark.parametrize(
