@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rich.console import Console
 
-from benchmarks import filters, fusion, layers, quality, scopes, vectors
+from benchmarks import filters, fusion, layers, pgvector, quality, scopes, vectors
 from benchmarks.measure import Report, machine
 
 BENCHMARKS: Mapping[str, Callable[[], Awaitable[Report]]] = {
@@ -16,6 +16,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[Report]]] = {
     "vectors": vectors.measured,
     "filters": filters.measured,
     "quality": quality.measured,
+    "pgvector": pgvector.measured,
 }
 
 

@@ -187,8 +187,11 @@ def shown(seconds: float) -> str:
 
 
 def installed(package: str) -> bool:
-    """Whether a package that is only compared with is there."""
-    return find_spec(package) is not None
+    """Whether a package that is only compared with is there. Its name may have dots."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # what it would be in is not there
+        return False
 
 
 def machine() -> list[str]:

@@ -1,15 +1,18 @@
-"""How well MemoryStore finds what answers the questions of Cranfield."""
+"""How well MemoryStore and PgvectorStore find what answers the questions of Cranfield."""
 
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from math import fsum, isclose, log2
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import Any, TypeAlias
 
 import bm25s
+import psycopg
 import Stemmer
+from soev_retrieval_pgvector import PgvectorStore
 
-from benchmarks import cranfield
+from benchmarks import cranfield, servers
 from benchmarks.cranfield import Collection
 from benchmarks.measure import Aim, Report, Row, Times, installed
 from soev_retrieval.domain import Field, FieldSpec, Record
@@ -38,11 +41,12 @@ def ndcg(found: Sequence[str], relevant: Iterable[str], depth: int = DEPTH) -> f
     return gained / best if best else 0.0
 
 
-async def measured(*, collection: Collection | None = None) -> Report:
+async def measured(*, collection: Collection | None = None, url: str | None = None) -> Report:
     """Search for every question in each way, and grade what comes first.
 
     Args:
         collection: What to search, or None for Cranfield, where it is there.
+        url: An empty database with pgvector, or None for a server of its own.
     """
     title = f"nDCG@{DEPTH} on Cranfield"
     if collection is None:
@@ -50,19 +54,23 @@ async def measured(*, collection: Collection | None = None) -> Report:
             return _skipped(title)
         collection = cranfield.read(folder)
     lines, checked = [], installed("ranx")
-    for name, (aim, search) in (await _searches(collection)).items():
-        found, times = await _answers(search, collection.questions)
-        figure = mean_ndcg(found, collection.relevant)
-        if checked and not isclose(figure, ranx_ndcg(found, collection.relevant), abs_tol=1e-9):
-            raise AssertionError(f"ranx grades {name} otherwise")
-        lines.append(Row(name, figure, "", aim, times))
+    async with AsyncExitStack() as stack:
+        address = stack.enter_context(servers.database(url))
+        remote = await stack.enter_async_context(PgvectorStore(address))
+        for name, (aim, search) in (await _searches(collection, remote, address)).items():
+            clock = perf_counter if name.startswith("PgvectorStore") else thread_time
+            found, times = await _answers(search, collection.questions, clock)
+            figure = mean_ndcg(found, collection.relevant)
+            if checked and not isclose(figure, ranx_ndcg(found, collection.relevant), abs_tol=1e-9):
+                raise AssertionError(f"ranx grades {name} otherwise")
+            lines.append(Row(name, figure, "", aim, times))
     return Report(
         title,
         lines,
         f"figure: the mean over {len(collection.questions)} questions of"
         f" {len(collection.documents):,} documents, relevance 1 or more counting as relevant; "
         + ("ranx computes the same" if checked else "ranx, which checks it, is not installed")
-        + ". Times are the calling thread's, embedding included.",
+        + ". Times are the calling thread's, and by the clock for PgvectorStore, embedding included.",
     )
 
 
@@ -92,21 +100,38 @@ def ranx_ndcg(found: Mapping[str, Sequence[str]], relevant: Mapping[str, Iterabl
 
 
 async def _answers(
-    search: Search, questions: Mapping[str, str]
+    search: Search, questions: Mapping[str, str], clock: Callable[[], float]
 ) -> tuple[dict[str, Sequence[str]], Times]:
     await search(next(iter(questions.values())))  # the first search makes the columns and the terms
     found: dict[str, Sequence[str]] = {}
     seconds = []
     for number, question in questions.items():
-        start = thread_time()
+        start = clock()
         found[number] = await search(question)
-        seconds.append(thread_time() - start)
+        seconds.append(clock() - start)
     return found, Times(tuple(seconds))
 
 
-async def _searches(collection: Collection) -> dict[str, tuple[Aim | None, Search]]:
+async def _searches(
+    collection: Collection, remote: PgvectorStore, url: str
+) -> dict[str, tuple[Aim | None, Search]]:
     embedder = WordLlamaEmbedder()
-    store = await _store(collection, embedder)
+    memory = MemoryStore()
+    for store in (memory, remote):
+        await _load(store, collection, embedder)
+    return {
+        **_ways(memory, embedder),
+        f"Rrf of both legs, {_LEG} deep": (None, _fused(memory, embedder)),
+        **_ways(remote, embedder),
+        "bm25s, its English stop words, PyStemmer": (None, _bm25s(collection)),
+        "bm25s on PostgreSQL's lexemes": (None, _bm25s_on(url)),
+    }
+
+
+def _ways(
+    store: MemoryStore | PgvectorStore, embedder: WordLlamaEmbedder
+) -> dict[str, tuple[Aim | None, Search]]:
+    """The three searches of a store, and what each should reach."""
 
     async def bm25(question: str) -> list[str]:
         return _ids(await store.bm25(_TARGET, query=question, limit=DEPTH))
@@ -121,7 +146,16 @@ async def _searches(collection: Collection) -> dict[str, tuple[Aim | None, Searc
             await store.hybrid(_TARGET, query=question, vector=vector, limit=DEPTH, alpha=0.5)
         )
 
-    async def fused(question: str) -> list[str]:
+    name = type(store).__name__
+    return {
+        f"{name} bm25": (Aim(0.37, least=True), bm25),
+        f"{name} near_vector, wordllama": (Aim(0.322, least=True), near),
+        f"{name} hybrid, alpha .5": (Aim(0.385, least=True), hybrid),
+    }
+
+
+def _fused(store: MemoryStore, embedder: WordLlamaEmbedder) -> Search:
+    async def search(question: str) -> list[str]:
         vector = await embedder(question)
         legs = [
             await store.bm25(_TARGET, query=question, limit=_LEG),
@@ -129,32 +163,26 @@ async def _searches(collection: Collection) -> dict[str, tuple[Aim | None, Searc
         ]
         return _ids(await Rrf()(question, legs))[:DEPTH]
 
-    return {
-        "MemoryStore bm25": (Aim(0.37, least=True), bm25),
-        "MemoryStore near_vector, wordllama": (Aim(0.322, least=True), near),
-        "MemoryStore hybrid, alpha .5": (Aim(0.385, least=True), hybrid),
-        f"Rrf of both legs, {_LEG} deep": (None, fused),
-        "bm25s, its English stop words, PyStemmer": (None, _bm25s(collection)),
-    }
+    return search
 
 
 def _ids(hits: Iterable[Any]) -> list[str]:
     return [hit.id for hit in hits]
 
 
-async def _store(collection: Collection, embedder: WordLlamaEmbedder) -> MemoryStore:
-    store = MemoryStore()
+async def _load(
+    store: MemoryStore | PgvectorStore, collection: Collection, embedder: WordLlamaEmbedder
+) -> None:
     text = Field("text", "text", searchable=True)
     await store.create(_TARGET, FieldSpec([text], dimension=embedder.dimension))
     vectors = embedder.embed([document.text for document in collection.documents])
     await store.upsert(
         _TARGET,
-        (
+        [
             Record(document.id, {"text": document.text}, vector)
             for document, vector in zip(collection.documents, vectors, strict=True)
-        ),
+        ],
     )
-    return store
 
 
 def _bm25s(collection: Collection) -> Search:
@@ -173,5 +201,33 @@ def _bm25s(collection: Collection) -> Search:
             terms([question]), corpus=ids, k=min(DEPTH, len(ids)), show_progress=False
         )
         return [id for id, score in zip(found[0], scores[0], strict=True) if score > 0]
+
+    return search
+
+
+def _bm25s_on(url: str) -> Search:
+    """bm25s with PgvectorStore's parameters, on what PostgreSQL made of the same texts."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT chunk_id, array_remove(array_agg(lexeme), NULL)"
+            f" FROM {_TARGET} LEFT JOIN LATERAL unnest(terms) AS word ON true"
+            " LEFT JOIN LATERAL unnest(word.positions) AS place ON true GROUP BY chunk_id"
+        ).fetchall()
+    texts: dict[str, list[str]] = dict(rows)
+    ids = list(texts)
+    index = bm25s.BM25(k1=1.2, b=0.75)
+    index.index(list(texts.values()), show_progress=False)
+
+    async def search(question: str) -> list[str]:
+        with psycopg.connect(url) as connection:
+            asked = connection.execute(
+                "SELECT lexeme FROM unnest(to_tsvector('english', %s))", [question]
+            ).fetchall()
+        known = [lexeme for (lexeme,) in asked if lexeme in index.vocab_dict]
+        if not known:
+            return []
+        scores = index.get_scores(known).tolist()
+        best = sorted(zip(scores, ids, strict=True), key=lambda pair: (-pair[0], pair[1]))
+        return [id for score, id in best[:DEPTH] if score > 0]
 
     return search

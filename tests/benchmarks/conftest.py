@@ -1,10 +1,21 @@
 """What the tests of the benchmarks share."""
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from benchmarks import fusion, quality
+from tests.servers import postgres
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of an empty database of the test's own."""
+    name = re.sub(r"\W", "_", f"soev_bench_{request.node.name}")[:63]
+    with postgres().database(name) as address:
+        yield address
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from benchmarks.measure import Aim, Contender, Report, Row, Times, machine, race, shown
+from benchmarks.measure import Aim, Contender, Report, Row, Times, installed, machine, race, shown
 
 
 class Clock:
@@ -124,3 +124,12 @@ def test_the_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     told = "\n".join(machine())
     assert all(word in told for word in ("cores", "Python", "numpy", "OPENBLAS_CORETYPE=Prescott"))
+
+
+@pytest.mark.parametrize(
+    ("package", "there"),
+    [("json", True), ("json.decoder", True), ("json.nothing", False), ("nothing.at.all", False)],
+)
+def test_a_package_is_there_or_not(package: str, there: bool) -> None:
+    """A name with dots is looked for too, also where what it would be in is missing."""
+    assert installed(package) is there
