@@ -7,7 +7,7 @@ from soev_retrieval_pgvector._chunk_schema import (
     chunk_table,
     tenant_policy,
 )
-from soev_retrieval_pgvector._loader import Making
+from soev_retrieval_pgvector._making import Making
 from soev_retrieval_pgvector._store import PgvectorStore
 from soev_retrieval_pgvector._table import Table
 

@@ -28,15 +28,23 @@ class Connections:
         settings: The parameters that each connection is set to once, when it is made.
         max_size: How many connections there are at the most.
         wait_seconds: How long a call waits for one of them, until the server has accepted it.
+        within: What the transaction of each read is set to, or None for reads of one statement.
 
     Raises:
         InvalidQueryError: `conninfo` is no connection string.
     """
 
     def __init__(
-        self, conninfo: str, settings: Mapping[str, str], *, max_size: int, wait_seconds: float
+        self,
+        conninfo: str,
+        settings: Mapping[str, str],
+        *,
+        max_size: int,
+        wait_seconds: float,
+        within: Callable[[], Mapping[str, str | None]] | None = None,
     ) -> None:
         self._settings = dict(settings)
+        self._within = within
         ours = {"connect_timeout": max(2, math.ceil(wait_seconds)), **_KEEPALIVE}
         parameters = {
             **ours,
@@ -50,9 +58,19 @@ class Connections:
         self, sql: str, values: Sequence[Any], *, operation: str
     ) -> list[tuple[Any, ...]]:
         """The rows of one statement, which writes nothing: it may be run again."""
+        within = None
+        if self._within is not None:
+            within = _set_config(_named(self._within()), local=True)
 
         async def read(connection: AsyncConnection) -> list[tuple[Any, ...]]:
-            return await (await connection.execute(sql.encode(), values)).fetchall()
+            if within is None:
+                return await (await connection.execute(sql.encode(), values)).fetchall()
+            async with connection.pipeline():  # all in one go
+                await connection.execute("BEGIN READ ONLY")
+                await connection.execute(*within)
+                cursor = await connection.execute(sql.encode(), values)
+                await connection.execute("COMMIT")
+            return await cursor.fetchall()
 
         return await self.run(read, operation=operation)
 
@@ -98,12 +116,26 @@ class Connections:
     async def _set_up(self, connection: AsyncConnection) -> None:
         connection.adapters.register_dumper(Vector, VectorDumper)
         if self._settings:
-            calls = ", ".join(
-                f"set_config(${2 * at + 1}, ${2 * at + 2}, false)"
-                for at in range(len(self._settings))
+            await connection.execute(*_set_config(self._settings, local=False))
+
+
+def _named(settings: Mapping[str, str | None]) -> Mapping[str, str]:
+    """Settings that all have a value. One that has none would find nothing, in silence."""
+    for name, value in settings.items():
+        if not isinstance(value, str) or not value:
+            raise InvalidQueryError(
+                f"the transaction setting {name!r} has no value; call within the scope that gives it"
             )
-            values = [each for setting in self._settings.items() for each in setting]
-            await connection.execute(f"SELECT {calls}".encode(), values)
+    return settings  # type: ignore[return-value]
+
+
+def _set_config(settings: Mapping[str, str], *, local: bool) -> tuple[bytes, list[str]]:
+    """The statement that sets parameters, for one transaction or for good."""
+    calls = ", ".join(
+        f"set_config(${2 * at + 1}, ${2 * at + 2}, {str(local).lower()})"
+        for at in range(len(settings))
+    )
+    return f"SELECT {calls}".encode(), [each for setting in settings.items() for each in setting]
 
 
 def _parameters(conninfo: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The store: five methods over a pool of connections."""
 
-import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -16,7 +15,6 @@ from soev_retrieval.domain import (
     Hit,
     InvalidQueryError,
     Record,
-    RetrievalError,
     Target,
     Unconfigured,
     check,
@@ -32,15 +30,15 @@ from soev_retrieval.domain import (
     simplify,
 )
 from soev_retrieval_pgvector import _loader
-from soev_retrieval_pgvector._catalog import read
 from soev_retrieval_pgvector._connections import Connections
-from soev_retrieval_pgvector._errors import may_be_outdated, was_prepared
-from soev_retrieval_pgvector._layout import Layout, Vectors, laid_out
-from soev_retrieval_pgvector._loader import Made, Making, made_table
+from soev_retrieval_pgvector._layout import Layout, Vectors
+from soev_retrieval_pgvector._making import Made, Making, statements
 from soev_retrieval_pgvector._records import chunk, hit
+from soev_retrieval_pgvector._settings import number, of_connections, seconds, whole
 from soev_retrieval_pgvector._sql import quoted
 from soev_retrieval_pgvector._statements import Bm25, Search, Statement
 from soev_retrieval_pgvector._table import Table, identifier
+from soev_retrieval_pgvector._targets import Targets
 from soev_retrieval_pgvector._terms import Terms
 
 R = TypeVar("R")
@@ -74,6 +72,10 @@ class PgvectorStore:
         statement_seconds: When the server stops a statement, above 0, or None for its own limit.
         max_connections: How many connections it opens at the most, each when a call needs it.
         wait_seconds: How long a call waits for one of them, until the server has accepted it.
+        transaction_settings: What is set for each search alone, such as the tenant that a policy
+            of row-level security compares with: a function, called in the context of the call. A
+            value that is None or empty is refused.
+            Each search is then a transaction, in two round trips in place of one.
 
     Raises:
         InvalidQueryError: A setting is not one of the above.
@@ -95,24 +97,24 @@ class PgvectorStore:
         statement_seconds: float | None = 30.0,
         max_connections: int = 10,
         wait_seconds: float = 5.0,
+        transaction_settings: Callable[[], Mapping[str, str | None]] | None = None,
     ) -> None:
         if (checked := check_alpha(alpha)) is None:
             raise InvalidQueryError("alpha is the store's own default; give a number from 0 to 1")
         if fusion not in FUSIONS:
             raise InvalidQueryError(f"there is no fusion {fusion!r}; use {', '.join(FUSIONS)}")
-        self._alpha, self._fusion, self._depth = checked, fusion, _whole(depth, "depth")
-        self._bm25 = Bm25(_number(k1, "k1"), _number(b, "b", most=1))
-        self._tables = dict(tables or {})
+        self._alpha, self._fusion, self._depth = checked, fusion, whole(depth, "depth")
+        self._bm25 = Bm25(number(k1, "k1"), number(b, "b", most=1))
         self._schema = identifier(schema, "the schema")
         self._making = making or Making()
-        self._layouts: dict[Target, Layout] = {}
-        self._mades: dict[Target, Made] = {}
         self._connections = Connections(
             conninfo,
-            _settings(ef_search, statement_seconds),
-            max_size=_whole(max_connections, "max_connections"),
-            wait_seconds=_seconds(wait_seconds, "wait_seconds"),
+            of_connections(ef_search, statement_seconds),
+            max_size=whole(max_connections, "max_connections"),
+            wait_seconds=seconds(wait_seconds, "wait_seconds"),
+            within=transaction_settings,
         )
+        self._targets = Targets(self._connections, tables or {}, self._schema)
 
     async def hybrid(
         self,
@@ -217,26 +219,23 @@ class PgvectorStore:
 
     async def fields(self, target: Target) -> FieldSpec:
         """As `VectorStore.fields`: what the catalog says, read once and kept."""
-        return (await self._layout(target, "fields")).spec
+        return (await self._targets.layout(target, "fields")).spec
 
     async def create(self, target: Target, spec: FieldSpec) -> None:
         """As `Loader.create`: a table of that name in the store's schema, as `making` says."""
-        self._refuse_configured(target, "create")
+        self._targets.refuse_configured(target, "create")
         identifier(target, "the name of a target")
         if not isinstance(spec, FieldSpec):
             raise InvalidQueryError(f"a spec must be a FieldSpec, not {type(spec).__name__}")
         if spec.embeds:
             raise InvalidQueryError("PgvectorStore does not embed queries; leave embeds out")
-        _loader.statements(
-            self._schema, target, spec, self._making, "public"
-        )  # all that can be wrong
+        statements(self._schema, target, spec, self._making, "public")  # all that can be wrong
 
         async def work(connection: AsyncConnection) -> None:
             await _loader.create(connection, self._schema, target, spec, self._making)
 
         await self._connections.run(work, operation="create")
-        self._layouts.pop(target, None)
-        made = await self._made(target, "create")
+        made = await self._targets.made(target, "create")
         if made is None:
             raise InvalidQueryError(
                 f"there is a table {target!r} in schema {self._schema!r} that create did not make",
@@ -249,12 +248,11 @@ class PgvectorStore:
 
     async def upsert(self, target: Target, records: Iterable[Record]) -> None:
         """As `Loader.upsert`: all of them or none, copied in one transaction."""
-        self._refuse_configured(target, "upsert")
+        self._targets.refuse_configured(target, "upsert")
         given = records
 
-        async def written(_: Layout) -> None:
+        async def written(made: Made) -> None:
             nonlocal given
-            made = self._mades[target]
             given = checked = _loader.checked_records(given, made.spec)
 
             async def work(connection: AsyncConnection) -> None:
@@ -263,42 +261,29 @@ class PgvectorStore:
             if checked:
                 await self._connections.run(work, operation="upsert")
 
-        await self._on(target, written, operation="upsert")
+        await self._targets.on_made(target, written, operation="upsert")
 
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""
-        self._refuse_configured(target, "delete")
+        self._targets.refuse_configured(target, "delete")
         checked = _loader.checked_ids(ids)
 
-        async def deleted(_: Layout) -> None:
-            sql = _loader.deletion(self._schema, self._mades[target])
+        async def deleted(made: Made) -> None:
+            sql = _loader.deletion(self._schema, made)
             await self._connections.write(sql, [checked], operation="delete")
 
-        await self._on(target, deleted, operation="delete")
+        await self._targets.on_made(target, deleted, operation="delete")
 
     async def drop(self, target: Target) -> None:
         """As `Loader.drop`. A table that `create` did not make is refused."""
-        self._refuse_configured(target, "drop")
+        self._targets.refuse_configured(target, "drop")
         if not isinstance(target, str) or not target:
             raise InvalidQueryError("the name of a target must be text, and not empty")
-        if await self._made(target, "drop") is None:
+        if await self._targets.made(target, "drop") is None:
             return
         table = f"{quoted(self._schema)}.{quoted(target)}"
         await self._connections.write(f"DROP TABLE IF EXISTS {table}", [], operation="drop")
-        self._layouts.pop(target, None)
-        self._mades.pop(target, None)
-
-    async def _made(self, target: Target, operation: str) -> Made | None:
-        await self._read(target, operation)
-        return self._mades.get(target)
-
-    def _refuse_configured(self, target: Target, operation: str) -> None:
-        if isinstance(target, str) and target in self._tables:
-            raise Unconfigured(
-                f"target {target!r} is a table that was there before, which this store only reads",
-                store="PgvectorStore",
-                operation=operation,
-            )
+        await self._targets.made(target, "drop")
 
     async def close(self) -> None:
         """Close every connection."""
@@ -316,9 +301,7 @@ class PgvectorStore:
         await self.close()
 
     def __repr__(self) -> str:
-        return (
-            f"PgvectorStore({', '.join(f'{name}: {each}' for name, each in self._tables.items())})"
-        )
+        return f"PgvectorStore({self._targets!r})"
 
     async def _found(
         self,
@@ -336,60 +319,7 @@ class PgvectorStore:
             rows = await self._connections.rows(*statement, operation=operation)
             return [as_result(row, layout) for row in rows]
 
-        return await self._on(target, answered, operation=operation)
-
-    async def _on(
-        self, target: Target, work: Callable[[Layout], Awaitable[R]], *, operation: str
-    ) -> R:
-        """What `work` makes of a target's layout; once more if the table was changed meanwhile."""
-        layout = await self._layout(target, operation)
-        try:
-            return await work(layout)
-        except RetrievalError as error:
-            if not may_be_outdated(error):
-                raise
-            refused = error
-        if self._layouts.get(target) is layout:
-            del self._layouts[target]
-        fresh = await self._layout(target, operation)
-        if fresh == layout and not was_prepared(refused):
-            raise refused
-        return await work(fresh)
-
-    async def _layout(self, target: Target, operation: str) -> Layout:
-        if isinstance(target, str) and target in self._layouts:
-            return self._layouts[target]
-        found = await self._read(target, operation)
-        if found is None:
-            known = ", ".join({**self._tables, **self._layouts}) or "none yet"
-            raise InvalidQueryError(
-                f"there is no target {target!r}; there is {known}", target=str(target)
-            )
-        self._layouts[target] = found
-        return found
-
-    async def _read(self, target: Target, operation: str) -> Layout | None:
-        """Where everything of a target is: a table of the configuration, or one of `create`."""
-        if not isinstance(target, str):
-            return None
-
-        async def rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-            return await self._connections.rows(sql, values, operation=operation)
-
-        if (table := self._tables.get(target)) is not None:
-            catalog = await read(rows, table.schema, table.name)
-            if catalog is None:
-                raise Unconfigured(
-                    f"there is no table {table}", store="PgvectorStore", operation=operation
-                )
-            return laid_out(table, catalog)
-        catalog = await read(rows, self._schema, identifier(target, "the name of a target"))
-        made = None if catalog is None else made_table(self._schema, target, catalog)
-        if catalog is None or made is None:
-            self._mades.pop(target, None)
-            return None
-        self._mades[target] = made
-        return laid_out(made.table, catalog, made.spec)
+        return await self._targets.on(target, answered, operation=operation)
 
 
 def _vectors(layout: Layout, operation: str) -> Vectors:
@@ -419,42 +349,3 @@ def _refuse_columns(names: Iterable[str | None], layout: Layout) -> None:
     for name in names:
         if isinstance(name, str) and name in layout.refused and name not in layout.spec:
             raise InvalidQueryError(layout.refused[name], field=name)
-
-
-def _number(value: float, what: str, *, most: float = math.inf) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        up = "" if most == math.inf else f" to {most:g}"
-        raise InvalidQueryError(f"{what} must be a number from 0{up}, not {value!r}")
-    return float(value)
-
-
-def _whole(value: int, what: str, *, most: float = math.inf) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        up = "" if most == math.inf else f" to {most:,}"
-        raise InvalidQueryError(f"{what} must be an int from 1{up}, not {value!r}")
-    return value
-
-
-def _seconds(value: float, what: str) -> float:
-    # PostgreSQL counts milliseconds in an int, and takes 0 for no limit at all.
-    if (seconds := _number(value, what, most=2_000_000)) == 0:
-        raise InvalidQueryError(f"{what} must be above 0")
-    return seconds
-
-
-def _settings(ef_search: int, statement_seconds: float | None) -> dict[str, str]:
-    """What each connection is set to. hnsw and ivfflat go on until they have brought enough."""
-    settings = {
-        "client_encoding": "UTF8",
-        "TimeZone": "UTC",
-        "DateStyle": "ISO",
-        "extra_float_digits": "1",
-        "standard_conforming_strings": "on",
-        "hnsw.ef_search": str(_whole(ef_search, "ef_search", most=1_000)),
-        "hnsw.iterative_scan": "relaxed_order",
-        "ivfflat.iterative_scan": "relaxed_order",
-    }
-    if statement_seconds is not None:
-        milliseconds = math.ceil(_seconds(statement_seconds, "statement_seconds") * 1000)
-        settings["statement_timeout"] = f"{milliseconds}ms"
-    return settings

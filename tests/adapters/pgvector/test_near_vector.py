@@ -122,7 +122,7 @@ async def test_the_index_is_used(filled: str) -> None:
 
     async with PgvectorStore(filled) as store:
         for distance in DISTANCES:
-            layout = await store._layout(distance, "fields")
+            layout = await store._targets.layout(distance, "fields")
             assert isinstance(layout.vectors, Vectors)
             assert layout.vectors.distance == distance
             sql, _ = Search(layout, None).near_vector(layout.vectors, QUERY.tolist(), 10)
@@ -139,7 +139,7 @@ async def test_exact_leaves_the_index_unused(filled: str) -> None:
     tables = {"exact": Table("cosine", id="chunk_id", exact=True)}
     async with PgvectorStore(filled, tables=tables, ef_search=1) as store:
         hits = await store.near_vector("exact", vector=QUERY.tolist(), limit=100)
-        layout = await store._layout("exact", "fields")
+        layout = await store._targets.layout("exact", "fields")
         assert isinstance(layout.vectors, Vectors)
         sql, _ = Search(layout, None).near_vector(layout.vectors, QUERY.tolist(), 10)
     assert ids(hits) == [id for id, _ in await exactly("cosine", 100)]
