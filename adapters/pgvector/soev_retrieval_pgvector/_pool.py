@@ -41,6 +41,7 @@ class Pool:
         self._pool: AsyncConnectionPool[Any] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._opening = asyncio.Lock()
+        self._closing: set[asyncio.Future[None]] = set()
         self._in_use = 0
         self._closed = False
 
@@ -69,13 +70,18 @@ class Pool:
     async def drop(self) -> None:
         """Close the connections that nobody uses, and the others when they come back."""
         pool, self._pool = self._pool, None
-        if pool is not None:
-            await pool.close(timeout=0)
+        if pool is not None:  # it waits for its workers, which the call need not
+            closing = asyncio.ensure_future(pool.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+            await asyncio.sleep(0)  # it refuses calls from here on
 
     async def close(self) -> None:
         """Close every connection, those in use when they come back."""
         self._closed = True
         await self.drop()
+        if self._closing:
+            await asyncio.wait(self._closing)
 
     async def _taken(self) -> tuple[AsyncConnectionPool[Any], AsyncConnection]:
         try:
