@@ -1,6 +1,6 @@
 """A filter as a condition of SQL: what each leaf says is its source's business, the rest is here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Protocol, assert_never
 
 from soev_retrieval.domain import (
@@ -62,6 +62,15 @@ def condition(where: Filter, sources: Mapping[str, Source], to: Parameters) -> s
             " PostgreSQL can carry; ask for many values of a field with 'in', which takes any number"
         )
     return sql
+
+
+def narrows(where: Filter, fields: Container[str]) -> bool:
+    """Whether every row that matches fulfils a comparison of one of these fields."""
+    terms = where.filters if isinstance(where, AllOf) else (where,)
+    return any(
+        isinstance(term, DeclaredFilter) and term.op not in _NEGATIONS and term.field in fields
+        for term in terms
+    )
 
 
 def _condition(where: Filter, sources: Mapping[str, Source], to: Parameters) -> str:

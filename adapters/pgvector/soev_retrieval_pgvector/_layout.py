@@ -55,6 +55,7 @@ class Layout:
         id: The column of the id, and whether it is text as it stands.
         spec: What the target declares.
         sources: Where each field is.
+        indexed: The fields by which an index finds rows.
         refused: Why a column is no field, by its name.
         payload: The column of the payload.
         vectors: The vectors, or why there are none.
@@ -66,6 +67,7 @@ class Layout:
     id: Column
     spec: FieldSpec
     sources: Mapping[str, Source]
+    indexed: frozenset[str]
     refused: Mapping[str, str]
     payload: str | None
     vectors: Vectors | str
@@ -123,10 +125,24 @@ def laid_out(table: Table, catalog: Catalog, spec: FieldSpec | None = None) -> L
         id=id,
         spec=spec or _spec(sources, vectors),
         sources=sources,
+        indexed=_indexed(table, catalog, sources),
         refused=refused,
         payload=table.payload,
         vectors=vectors,
         terms=terms,
+    )
+
+
+def _indexed(table: Table, catalog: Catalog, sources: Mapping[str, Source]) -> frozenset[str]:
+    columns = {
+        each.column
+        for each in catalog.indexes
+        if not each.partial and each.method not in _VECTOR_INDEXES
+    }
+    return frozenset(
+        name
+        for name, source in sources.items()
+        if (source.column.name if isinstance(source, ColumnSource) else table.payload) in columns
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from soev_retrieval.domain import Filter
-from soev_retrieval_pgvector._filters import condition
+from soev_retrieval_pgvector._filters import condition, narrows
 from soev_retrieval_pgvector._layout import Layout, Vectors
 from soev_retrieval_pgvector._records import selected
 from soev_retrieval_pgvector._sql import Parameters, quoted
@@ -39,6 +39,11 @@ class Bm25:
     b: float = 0.75
 
 
+_FEW = 2_000
+"""So many rows that match are compared one by one in less time than the index of the vectors takes
+to come across the nearest of them (measured: 2 ms against 28 for 1 % of 100,000)."""
+
+
 class Search:
     """One statement over one table, under one filter.
 
@@ -54,6 +59,7 @@ class Search:
         self._layout = layout
         self._to = Parameters()
         self._where = None if where is None else condition(where, layout.sources, self._to)
+        self._narrowed = where is not None and narrows(where, layout.indexed)
 
     def fetch(self, limit: int, order_by: str | None, *, descending: bool) -> Statement:
         """Chunks by filter, in the order of a field, those that lack it last, ties by id."""
@@ -145,22 +151,36 @@ class Search:
         ties = f"FETCH FIRST {limit} ROWS WITH TIES"
         every = f"ORDER BY ({distance}) + 0 {ties}"  # no index serves a sum
         if vectors.indexed:
-            brought = "(SELECT count(*) FROM indexed)"
-            found = (
-                f"indexed AS MATERIALIZED ({rows} ORDER BY {distance} {ties}),"
-                # Behind a join: as a condition it would start parallel workers for nothing.
-                " every AS MATERIALIZED (SELECT every.* FROM"
-                f" (SELECT FROM indexed HAVING count(*) < {limit}) AS few"
-                f" CROSS JOIN LATERAL ({rows} {every}) AS every),"
-                " found AS (SELECT * FROM every UNION ALL"
-                f" SELECT * FROM indexed WHERE {brought} >= {limit})"
-            )
+            found = self._indexed(f"{rows} ORDER BY {distance} {ties}", f"{rows} {every}", limit)
         else:
             found = f"found AS MATERIALIZED ({rows} {every})"
         score = _SCORES[vectors.distance]
         return (
             f"{found}, near AS (SELECT {', '.join(['key', 'id', f'{score} AS score', *names])}"
             " FROM found WHERE distance <> 'NaN')"  # of a vector of zeros, which has no direction
+        )
+
+    def _indexed(self, by_index: str, one_by_one: str, limit: int) -> str:
+        """`found`: what the index of the vectors finds, or all rows where it is not to be asked.
+
+        The gates are joins: as conditions they would start parallel workers for nothing.
+        """
+        few, indexed = "", by_index
+        if self._narrowed:
+            # What the planner does not see: the index has to pass over all that does not match.
+            matching = f"SELECT FROM {self._layout.table} AS t WHERE {self._where} LIMIT {_FEW + 1}"
+            few = f"few AS MATERIALIZED (SELECT count(*) <= {_FEW} AS so FROM ({matching}) AS m), "
+            indexed = (
+                "SELECT indexed.* FROM (SELECT FROM few WHERE NOT so) AS many"
+                f" CROSS JOIN LATERAL ({by_index}) AS indexed"
+            )
+        return (
+            f"{few}indexed AS MATERIALIZED ({indexed}),"
+            " every AS MATERIALIZED (SELECT every.* FROM"
+            f" (SELECT FROM indexed HAVING count(*) < {limit}) AS short"
+            f" CROSS JOIN LATERAL ({one_by_one}) AS every),"
+            " found AS (SELECT * FROM every UNION ALL SELECT * FROM indexed"
+            f" WHERE (SELECT count(*) FROM indexed) >= {limit})"
         )
 
     def _vector(self, vectors: Vectors, vector: Sequence[float]) -> str:
