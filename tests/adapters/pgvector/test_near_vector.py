@@ -103,9 +103,9 @@ async def test_an_index_that_stops_early_is_made_good(filled: str) -> None:
     options = quote(" ".join(f"-c {each}" for each in stingy))
     where = field("part") < 90
     async with PgvectorStore(f"{filled}&options={options}") as store:
-        hits = await store.near_vector("cosine", vector=QUERY.tolist(), limit=300, where=where)
-    # As sets: two scores that differ beyond float32 may come in either order.
-    assert set(ids(hits)) == {id for id, _ in await exactly("cosine", 300, where)}
+        hits = await store.near_vector("cosine", vector=QUERY.tolist(), limit=2_600, where=where)
+    assert len(hits) == 2_600
+    assert len(set(ids(hits)) - {id for id, _ in await exactly("cosine", 2_600, where)}) <= 1
 
 
 async def test_hits_are_in_order_though_the_index_brings_them_in_none(filled: str) -> None:
