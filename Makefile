@@ -27,13 +27,16 @@ bench: .venv/ready
 		--editable '.[http,wordllama]' --editable 'adapters/pgvector[binary]' --group test --group lint --group demo --group bench
 	@touch $@
 
-# What people install: the wheel alone, without an extra and without this checkout on the path.
+# What people install: the wheels alone, the core without an extra, and this checkout not on the path.
 wheel: .venv/ready
 	rm -rf dist
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . adapters/pgvector
 	$(PYTHON) -m venv dist/venv
-	dist/venv/bin/pip install --quiet --constraint constraints.txt dist/*.whl
+	dist/venv/bin/pip install --quiet --constraint constraints.txt dist/soev_retrieval-*.whl
 	cd dist && venv/bin/python -I ../tests/wheel.py
+	dist/venv/bin/pip install --quiet --constraint constraints.txt \
+		dist/soev_retrieval_pgvector-*.whl psycopg-binary
+	cd dist && venv/bin/python -I ../tests/wheel_pgvector.py
 
 clean:
 	rm -rf .venv dist

@@ -46,7 +46,7 @@ class MemoryStore:
     columns. It is the embedded default, and the oracle that other stores are compared with.
 
     Searches do not leave the event loop: a search of 100,000 vectors of 384 numbers holds it for
-    some 15 ms. The first search after a write makes anew what depends on every chunk: the columns
+    some 3 to 15 ms. The first search after a write makes anew what depends on every chunk: the columns
     that its filter names, and for keywords the term statistics.
 
     Args:

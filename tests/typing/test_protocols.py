@@ -46,10 +46,14 @@ if TYPE_CHECKING:
     from soev_retrieval.embedders.cached import CachedEmbedder
     from soev_retrieval.embedders.openai import OpenAIEmbedder
     from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
+    from soev_retrieval_pgvector import PgvectorStore
 
-    async def stores_are_stores(embedder: WordLlamaEmbedder, memory: MemoryStore) -> None:
+    async def stores_are_stores(
+        embedder: WordLlamaEmbedder, memory: MemoryStore, pgvector: PgvectorStore
+    ) -> None:
         store: VectorStore = memory
         loader: Loader = memory
+        store, loader = pgvector, pgvector
         store = Scripted([])
         store = Layer(store)
         store = Retrying(store, 3)
