@@ -8,7 +8,6 @@ from statistics import fmean
 import attrs
 import numpy as np
 import psycopg
-from soev_retrieval_pgvector import PgvectorStore
 
 from benchmarks.corpus import PARTS, Corpus, chunk_id
 from benchmarks.measure import Aim, Row, installed, race
@@ -25,6 +24,7 @@ from benchmarks.searches import (
     in_turn,
     searches,
 )
+from soev_retrieval_pgvector import PgvectorStore
 
 SLACK = 0.01
 """So much less recall counts as the same."""

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
-from soev_retrieval_pgvector import PgvectorStore
 
 from benchmarks import corpus as corpora
 from benchmarks import servers
@@ -28,6 +27,7 @@ from benchmarks.searches import (
     searches,
 )
 from soev_retrieval.domain import HYBRID_DEPTH
+from soev_retrieval_pgvector import PgvectorStore
 
 _BATCH = 5_000
 _LIMIT = 10

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import bm25s
 import psycopg
 import Stemmer
-from soev_retrieval_pgvector import PgvectorStore
 
 from benchmarks import cranfield, servers
 from benchmarks.cranfield import Collection
@@ -19,6 +18,7 @@ from soev_retrieval.domain import Field, FieldSpec, Record
 from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
 from soev_retrieval.engine import Rrf
 from soev_retrieval.memory import MemoryStore
+from soev_retrieval_pgvector import PgvectorStore
 
 Search: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """From a question to the ids of what was found for it, best first."""

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
-from soev_retrieval_pgvector import PgvectorStore
 
 from benchmarks.corpus import Corpus
 from benchmarks.measure import Contender
 from soev_retrieval.domain import Filter, Hit, field
+from soev_retrieval_pgvector import PgvectorStore
 
 Search: TypeAlias = Callable[[int], Awaitable[Sequence[str]]]
 """From the number of a query to the ids of what was found for it, best first."""

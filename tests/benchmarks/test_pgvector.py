@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
 
 from benchmarks import beside, corpus, pgvector, servers
 from benchmarks.corpus import Corpus, chunk_id
 from benchmarks.measure import Report, installed
 from benchmarks.peers import PEERS, Peer, Words
 from benchmarks.searches import EVERY, HUNDREDTH
+from soev_retrieval_pgvector import PgvectorStore
 from tests.servers import postgres
 
 _ROWS, _DIMENSION = 400, 8

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
 
+from soev_retrieval_pgvector import PgvectorStore
 from tests.adapters.pgvector.outages import counted_connections
 from tests.servers import postgres
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import psycopg
-from soev_retrieval_pgvector import PgvectorStore
 
 from demo.docstrings import read
 from soev_retrieval.domain import Field, FieldSpec, Record
+from soev_retrieval_pgvector import PgvectorStore
 
 MODULES = (
     "argparse",

@@ -8,7 +8,6 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
-from soev_retrieval_pgvector import PgvectorStore
 
 from soev_retrieval.domain import (
     MAX_INT,
@@ -23,6 +22,7 @@ from soev_retrieval.domain import (
     matches,
 )
 from soev_retrieval.testing import strategies
+from soev_retrieval_pgvector import PgvectorStore
 
 
 def examples(count: int) -> settings:

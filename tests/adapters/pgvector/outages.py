@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import psycopg
 from psycopg.conninfo import make_conninfo
-from soev_retrieval_pgvector import PgvectorStore
 
 from soev_retrieval.domain import Field, FieldSpec, Record, StoreUnavailable, field
+from soev_retrieval_pgvector import PgvectorStore
 from tests.servers import Postgres, own_postgres
 
 TARGET = "rules"

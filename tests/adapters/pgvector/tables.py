@@ -6,12 +6,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from soev_retrieval_pgvector import PgvectorStore, Table
 
 from soev_retrieval.domain import (
     InvalidQueryError,
     Unconfigured,
 )
+from soev_retrieval_pgvector import PgvectorStore, Table
 
 WORDS = """
 CREATE OR REPLACE FUNCTION public.soev_retrieval_words(tsvector) RETURNS int

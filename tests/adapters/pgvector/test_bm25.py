@@ -8,10 +8,10 @@ import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soev_retrieval_pgvector import Making, PgvectorStore
 
 from soev_retrieval.domain import Field, FieldSpec, Hit, InvalidQueryError, Record, field
 from soev_retrieval.testing import strategies
+from soev_retrieval_pgvector import Making, PgvectorStore
 from tests.adapters.pgvector.corpus import TARGET, fill
 
 QUERIES = (

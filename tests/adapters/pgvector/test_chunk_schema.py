@@ -7,6 +7,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+
+from soev_retrieval.domain import Field, InvalidQueryError, field
+from soev_retrieval.engine import Tenanted, current_tenant, tenant_scope
 from soev_retrieval_pgvector import (
     EXPECTED_CHUNK_SCHEMA,
     TENANT_SETTING,
@@ -15,9 +18,6 @@ from soev_retrieval_pgvector import (
     chunk_table,
     tenant_policy,
 )
-
-from soev_retrieval.domain import Field, InvalidQueryError, field
-from soev_retrieval.engine import Tenanted, current_tenant, tenant_scope
 
 METADATA = [Field("reference", "text"), Field("page", "int")]
 ROWS = """

@@ -9,10 +9,10 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from soev_retrieval_pgvector import PgvectorStore, Table
-from soev_retrieval_pgvector._sql import as_float
 
 from soev_retrieval.domain import Chunk, DeclaredFilter, Field
+from soev_retrieval_pgvector import PgvectorStore, Table
+from soev_retrieval_pgvector._sql import as_float
 from tests.adapters.pgvector.formulas import examples, expect_same, formulas
 
 _TEXTS = (

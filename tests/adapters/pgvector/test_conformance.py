@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from soev_retrieval_pgvector import Making, PgvectorStore
-
 from soev_retrieval.domain import FieldSpec
 from soev_retrieval.testing import StoreConformance, corpus
+from soev_retrieval_pgvector import Making, PgvectorStore
 from tests.servers import postgres
 
 

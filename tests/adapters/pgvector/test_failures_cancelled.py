@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
 
 from soev_retrieval.domain import Record, StoreUnavailable
 from soev_retrieval.testing.faults import FaultProxy
+from soev_retrieval_pgvector import PgvectorStore
 from tests.adapters.pgvector.outages import (
     NEW,
     RECORDS,

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from soev_retrieval_pgvector import Making, PgvectorStore, Table
 
 from soev_retrieval.domain import Chunk, Field, FieldSpec, InvalidQueryError, Unconfigured, field
+from soev_retrieval_pgvector import Making, PgvectorStore, Table
 from tests.adapters.pgvector.outages import (
     NEW,
     RECORDS,

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import psutil
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
 
 from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval.engine import Timed
+from soev_retrieval_pgvector import PgvectorStore
 from tests.adapters.pgvector.outages import (
     METHODS,
     NEW,

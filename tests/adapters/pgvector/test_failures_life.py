@@ -5,11 +5,11 @@ import socket
 import traceback
 
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
-from soev_retrieval_pgvector._connections import Connections
 
 from soev_retrieval.domain import InvalidQueryError, StoreUnavailable, Unconfigured
 from soev_retrieval.testing.faults import FaultProxy
+from soev_retrieval_pgvector import PgvectorStore
+from soev_retrieval_pgvector._connections import Connections
 from tests.adapters.pgvector.outages import (
     METHODS,
     PASSWORD,

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
 
 from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval.engine import Timed
 from soev_retrieval.testing.faults import FaultProxy
+from soev_retrieval_pgvector import PgvectorStore
 from tests.adapters.pgvector.outages import (
     METHODS,
     NEW,

@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from soev_retrieval_pgvector import PgvectorStore
-
 from soev_retrieval.testing import StoreConformance
+from soev_retrieval_pgvector import PgvectorStore
 from tests.adapters.pgvector.outages import server, stopped
 
 

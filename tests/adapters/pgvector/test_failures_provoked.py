@@ -11,10 +11,10 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import errors
-from soev_retrieval_pgvector import PgvectorStore
-from soev_retrieval_pgvector._errors import Busy
 
 from soev_retrieval.domain import RetrievalError, StoreUnavailable, Unconfigured
+from soev_retrieval_pgvector import PgvectorStore
+from soev_retrieval_pgvector._errors import Busy
 from tests.adapters.pgvector.outages import (
     NEW,
     PASSWORD,

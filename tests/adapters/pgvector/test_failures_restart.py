@@ -7,10 +7,10 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
-from soev_retrieval_pgvector import PgvectorStore
-from soev_retrieval_pgvector._loader import _LOCK
 
 from soev_retrieval.domain import StoreUnavailable
+from soev_retrieval_pgvector import PgvectorStore
+from soev_retrieval_pgvector._loader import _LOCK
 from tests.adapters.pgvector.outages import (
     METHODS,
     NEW,

@@ -5,6 +5,13 @@ from collections.abc import Iterator
 import psycopg
 import psycopg_pool
 import pytest
+
+from soev_retrieval.domain import (
+    InvalidQueryError,
+    RetrievalError,
+    StoreUnavailable,
+    Unconfigured,
+)
 from soev_retrieval_pgvector import _errors
 from soev_retrieval_pgvector._errors import (
     Busy,
@@ -13,13 +20,6 @@ from soev_retrieval_pgvector._errors import (
     is_lost,
     is_rolled_back,
     translated,
-)
-
-from soev_retrieval.domain import (
-    InvalidQueryError,
-    RetrievalError,
-    StoreUnavailable,
-    Unconfigured,
 )
 
 # What is worth another try, what is the caller's value, and what is the configuration's.

@@ -5,9 +5,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from soev_retrieval_pgvector import PgvectorStore, Table
 
 from soev_retrieval.domain import Chunk, Field
+from soev_retrieval_pgvector import PgvectorStore, Table
 
 _ORDERED = {
     "label": ("text", "text"),

@@ -9,10 +9,10 @@ import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soev_retrieval_pgvector import PgvectorStore
 
 from soev_retrieval.domain import Hit, InvalidQueryError, Unconfigured, field, fuse_hybrid
 from soev_retrieval.engine import WeightedRrf
+from soev_retrieval_pgvector import PgvectorStore
 from tests.adapters.pgvector.corpus import DIMENSION, TARGET, fill
 
 QUERY = "return the name of a file or a thread"

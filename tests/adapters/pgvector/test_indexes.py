@@ -7,6 +7,8 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import AsyncConnection, AsyncRawCursor
+
+from soev_retrieval.domain import AnyOf, DeclaredFilter, Field, Filter, Not
 from soev_retrieval_pgvector import Table
 from soev_retrieval_pgvector._catalog import Column, read
 from soev_retrieval_pgvector._columns import ColumnSource, kind_of
@@ -14,8 +16,6 @@ from soev_retrieval_pgvector._filters import condition
 from soev_retrieval_pgvector._layout import Layout, laid_out
 from soev_retrieval_pgvector._sql import Parameters
 from soev_retrieval_pgvector._statements import Search
-
-from soev_retrieval.domain import AnyOf, DeclaredFilter, Field, Filter, Not
 
 _DAY = datetime(2000, 1, 2, tzinfo=UTC)
 _UUID = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"

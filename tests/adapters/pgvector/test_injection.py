@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from psycopg.types.json import Jsonb
-from soev_retrieval_pgvector import Making, PgvectorStore, Table
 
 from soev_retrieval.domain import (
     DeclaredFilter,
@@ -21,6 +20,7 @@ from soev_retrieval.domain import (
     Unconfigured,
 )
 from soev_retrieval.testing import strategies
+from soev_retrieval_pgvector import Making, PgvectorStore, Table
 from tests.adapters.pgvector.formulas import examples
 
 _DROP = "DROP TABLE canary"

@@ -6,7 +6,6 @@ from typing import Any, cast
 import numpy as np
 import psycopg
 import pytest
-from soev_retrieval_pgvector import Making, PgvectorStore, Table
 
 from soev_retrieval.domain import (
     Field,
@@ -17,6 +16,7 @@ from soev_retrieval.domain import (
     Unconfigured,
     field,
 )
+from soev_retrieval_pgvector import Making, PgvectorStore, Table
 
 SPEC = FieldSpec(
     [

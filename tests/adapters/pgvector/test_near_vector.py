@@ -8,9 +8,6 @@ from urllib.parse import quote
 import numpy as np
 import psycopg
 import pytest
-from soev_retrieval_pgvector import Making, PgvectorStore, Table
-from soev_retrieval_pgvector._layout import Vectors
-from soev_retrieval_pgvector._statements import Search
 
 from soev_retrieval.domain import (
     DISTANCES,
@@ -23,6 +20,9 @@ from soev_retrieval.domain import (
     field,
 )
 from soev_retrieval.memory import MemoryStore
+from soev_retrieval_pgvector import Making, PgvectorStore, Table
+from soev_retrieval_pgvector._layout import Vectors
+from soev_retrieval_pgvector._statements import Search
 
 ROWS, DIMENSION, PARTS = 3_000, 16, 100
 RANDOM = np.random.default_rng(7)

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from soev_retrieval_pgvector import PgvectorStore, Table
 
 from soev_retrieval.domain import TYPES, Chunk, DeclaredFilter, Field, Unconfigured, matches
+from soev_retrieval_pgvector import PgvectorStore, Table
 from tests.adapters.pgvector.formulas import examples, expect_same, formulas
 
 _ODD_KEY = "a.b \"c\" \\ 'd' $.x {} %s $1 😀 [0]"

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from soev_retrieval_pgvector import PgvectorStore, Table
 
 from soev_retrieval.domain import (
     DeclaredFilter,
@@ -13,6 +12,7 @@ from soev_retrieval.domain import (
     FieldSpec,
     Not,
 )
+from soev_retrieval_pgvector import PgvectorStore, Table
 from tests.adapters.pgvector.tables import DOCS, WORDS, ids, over, refusal, run
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from psycopg.conninfo import make_conninfo
-from soev_retrieval_pgvector import PgvectorStore, Table
 
 from soev_retrieval.domain import (
     DeclaredFilter,
@@ -13,6 +12,7 @@ from soev_retrieval.domain import (
     InvalidQueryError,
     Unconfigured,
 )
+from soev_retrieval_pgvector import PgvectorStore, Table
 from tests.adapters.pgvector.tables import DOCS, WORDS, ids, over, refusal, run
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from soev_retrieval_pgvector import Table
 
 from soev_retrieval.domain import (
     Unconfigured,
 )
+from soev_retrieval_pgvector import Table
 from tests.adapters.pgvector.tables import DOCS, WORDS, over, run
 
 

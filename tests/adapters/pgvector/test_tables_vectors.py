@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from soev_retrieval_pgvector import Table
 
 from soev_retrieval.domain import (
     FieldSpec,
     Unconfigured,
 )
+from soev_retrieval_pgvector import Table
 from tests.adapters.pgvector.tables import DOCS, WORDS, ids, over, refusal, run
 from tests.servers import postgres
 
