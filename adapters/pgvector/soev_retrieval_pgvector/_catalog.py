@@ -74,7 +74,6 @@ class Catalog:
     Args:
         kind: `r` a table, `p` partitioned, `v` a view, `m` materialised, `f` foreign.
         comment: Its comment.
-        version: The server's version as a number, 180004 for 18.4.
         encoding: How the database encodes text, `UTF8` as a rule.
         extension: The schema of pgvector, or None where it is not installed.
         columns: Its columns by name, in order.
@@ -83,7 +82,6 @@ class Catalog:
 
     kind: str
     comment: str | None
-    version: int
     encoding: str
     extension: str | None
     columns: dict[str, Column]
@@ -92,7 +90,7 @@ class Catalog:
 
 _COLUMNS = """
 SELECT c.oid, c.relkind::text, obj_description(c.oid, 'pg_class'),
-       current_setting('server_version_num')::int, current_setting('server_encoding'),
+       current_setting('server_encoding'),
        (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
         WHERE e.extname = 'vector'),
        a.attname, format_type(a.atttypid, a.atttypmod), element.typname, space.nspname, element.typtype::text,
@@ -158,10 +156,10 @@ async def read(rows: Rows, schema: str, name: str) -> Catalog | None:
     found = await rows(_COLUMNS, [schema, name])
     if not found:
         return None
-    oid, kind, comment, version, encoding, extension = found[0][:6]
-    columns = {each.name: each for each in (_column(*row[6:]) for row in found)}
+    oid, kind, comment, encoding, extension = found[0][:5]
+    columns = {each.name: each for each in (_column(*row[5:]) for row in found)}
     indexes = tuple(Index(*row) for row in await rows(_INDEXES, [oid]))
-    return Catalog(kind, comment, version, encoding, extension, columns, indexes)
+    return Catalog(kind, comment, encoding, extension, columns, indexes)
 
 
 def _column(*row: Any) -> Column:

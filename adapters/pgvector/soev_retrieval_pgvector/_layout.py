@@ -8,7 +8,7 @@ from soev_retrieval.domain import Field, FieldSpec, InvalidQueryError, Unconfigu
 from soev_retrieval_pgvector._catalog import Catalog, Column
 from soev_retrieval_pgvector._columns import ColumnSource, Kind, kind_of
 from soev_retrieval_pgvector._filters import Source
-from soev_retrieval_pgvector._payload import TIMES_SINCE, PayloadSource
+from soev_retrieval_pgvector._payload import PayloadSource
 from soev_retrieval_pgvector._settled import column_of, only, typed_column, unsettled
 from soev_retrieval_pgvector._sql import quoted
 from soev_retrieval_pgvector._table import Table
@@ -51,7 +51,6 @@ class Layout:
 
     Args:
         table: The table, quoted.
-        version: The server's version as a number.
         id: The column of the id, and whether it is text as it stands.
         spec: What the target declares.
         sources: Where each field is.
@@ -63,7 +62,6 @@ class Layout:
     """
 
     table: str
-    version: int
     id: Column
     spec: FieldSpec
     sources: Mapping[str, Source]
@@ -111,7 +109,7 @@ def laid_out(table: Table, catalog: Catalog, spec: FieldSpec | None = None) -> L
         if field.name in sources:
             raise unsettled(table, f"field {field.name!r} is both a column and of the payload")
         declared = attrs.evolve(field, searchable=field.searchable or field.name in searchable)
-        sources[field.name] = PayloadSource(_served(declared, catalog), str(table.payload))
+        sources[field.name] = PayloadSource(declared, str(table.payload))
     if table.payload is not None:
         typed_column(table, catalog, table.payload, "payload", {"jsonb"})
     if isinstance(terms, Terms) and not any(each.field.searchable for each in sources.values()):
@@ -121,7 +119,6 @@ def laid_out(table: Table, catalog: Catalog, spec: FieldSpec | None = None) -> L
         )
     return Layout(
         table=f"{quoted(table.schema)}.{quoted(table.name)}",
-        version=catalog.version,
         id=id,
         spec=spec or _spec(sources, vectors),
         sources=sources,
@@ -258,14 +255,3 @@ def _field(name: str, column: Column, kind: Kind, searchable: bool) -> Field:
         return Field(name, kind.type, column.many, searchable and kind.type == "text")
     except InvalidQueryError as error:
         raise Unconfigured(str(error), store="PgvectorStore") from error
-
-
-def _served(field: Field, catalog: Catalog) -> Field:
-    """Before PostgreSQL 16 no expression can read a datetime out of JSON without raising."""
-    if field.type != "datetime" or catalog.version >= TIMES_SINCE:
-        return field
-    raise Unconfigured(
-        f"field {field.name!r}: datetimes in a payload need PostgreSQL 16;"
-        " give the field a column of its own, or declare it as text",
-        store="PgvectorStore",
-    )

@@ -119,6 +119,7 @@ async def upsert(
         selected = ", ".join(expression for _, _, expression in columns)
         merged = (
             f"INSERT INTO {table} ({names}) SELECT {selected} FROM soev_staged"
+            f" ORDER BY {ID}"  # so that two who write the same ids wait, and do not deadlock
             f" ON CONFLICT ({ID}) DO {f'UPDATE SET {changed}' if changed else 'NOTHING'}"
         )
         await connection.execute(merged.encode())

@@ -16,7 +16,8 @@ from soev_retrieval.domain import (
     Unconfigured,
     field,
 )
-from soev_retrieval_pgvector import Making, PgvectorStore, Table
+from soev_retrieval_pgvector import Making, PgvectorStore, Table, _connections
+from soev_retrieval_pgvector._errors import is_rolled_back
 
 SPEC = FieldSpec(
     [
@@ -140,6 +141,27 @@ async def test_of_two_records_with_one_id_the_last_stays(store: PgvectorStore) -
     await store.upsert("twice", [Record("1", {"year": 3})])
     assert await store.near_vector("twice", vector=[0, 1, 0], limit=9) == []
     assert [each.properties for each in await store.fetch("twice", limit=9)] == [{"year": 3}]
+
+
+async def test_who_write_the_same_ids_do_not_deadlock(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two who write the same records in opposite orders at once wait for each other, and no more."""
+    seen: list[str | None] = []
+
+    def noted(error: psycopg.Error) -> bool:
+        seen.append(error.sqlstate)
+        return is_rolled_back(error)
+
+    monkeypatch.setattr(_connections, "is_rolled_back", noted)
+    records = [Record(f"{number:04}", {"n": number}) for number in range(400)]
+    async with PgvectorStore(database) as one, PgvectorStore(database) as other:
+        await one.create("rivals", FieldSpec([Field("n", "int")]))
+        for _ in range(12):
+            await asyncio.gather(
+                one.upsert("rivals", records), other.upsert("rivals", reversed(records))
+            )
+    assert seen == []
 
 
 async def test_ten_thousand_records_are_copied(store: PgvectorStore) -> None:

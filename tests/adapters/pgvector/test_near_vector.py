@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from soev_retrieval.domain import (
     DISTANCES,
@@ -100,9 +100,9 @@ async def test_a_filter_does_not_cut_the_rows(filled: str, ef_search: int, where
 async def test_an_index_that_stops_early_is_made_good(filled: str) -> None:
     """Rows come in full even where the index may look at a single one of them."""
     stingy = ("hnsw.max_scan_tuples=1", "enable_sort=off")  # which leaves the index only
-    options = quote(" ".join(f"-c {each}" for each in stingy))
+    options = " ".join(f"-c {each}" for each in stingy)
     where = field("part") < 90
-    async with PgvectorStore(f"{filled}&options={options}") as store:
+    async with PgvectorStore(make_conninfo(filled, options=options)) as store:
         hits = await store.near_vector("cosine", vector=QUERY.tolist(), limit=2_600, where=where)
     assert len(hits) == 2_600
     assert len(set(ids(hits)) - {id for id, _ in await exactly("cosine", 2_600, where)}) <= 1

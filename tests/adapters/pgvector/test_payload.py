@@ -1,5 +1,6 @@
 """Fields in one JSONB object: whatever stands in it, a value of another type is missing."""
 
+import calendar
 import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -8,11 +9,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soev_retrieval.domain import TYPES, Chunk, DeclaredFilter, Field, Unconfigured, matches
 from soev_retrieval_pgvector import PgvectorStore, Table
+from soev_retrieval_pgvector._payload import PayloadSource
 from tests.adapters.pgvector.formulas import examples, expect_same, formulas
 
 _ODD_KEY = "a.b \"c\" \\ 'd' $.x {} %s $1 😀 [0]"
@@ -239,3 +241,28 @@ def _others(type: str, count: int) -> Sequence[Any]:
         "datetime": lambda number: datetime(2001, 1, 1, tzinfo=UTC) + timedelta(seconds=number),
     }
     return [of_type[type](number) for number in range(1000, 1000 + count)]
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(0, 9999),
+    st.integers(0, 13),
+    st.integers(0, 32),
+    st.sampled_from(["", "T23:59:59Z", " 00:00:00.5", "T12:00:00+15:59", "T24:00:00Z"]),
+)
+def test_what_is_read_as_a_datetime_is_one(year: int, month: int, day: int, rest: str) -> None:
+    """A text has the form of a datetime exactly where the calendar has that day."""
+    text = f"{year:04}-{month:02}-{day:02}{rest}"
+    try:
+        read = datetime.fromisoformat(text) if "T24" not in rest else None
+    except ValueError:
+        read = None
+    came = PayloadSource(Field("time", "datetime"), "p").read({"time": text})
+    assert (came is not None) == (read is not None), text
+
+
+@pytest.mark.parametrize("year", [1900, 2000, 2023, 2024, 2100, 400, 4])
+def test_leap_years_are_known(year: int) -> None:
+    """The 29th of February is a day in leap years, and in no other."""
+    came = PayloadSource(Field("time", "datetime"), "p").read({"time": f"{year:04}-02-29"})
+    assert (came is not None) == calendar.isleap(year)
