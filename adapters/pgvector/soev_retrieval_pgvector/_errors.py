@@ -118,7 +118,13 @@ def is_rolled_back(error: psycopg.Error) -> bool:
 
 
 def may_be_outdated(error: RetrievalError) -> bool:
-    """Whether the table may not be any more what its catalog said when it was read."""
+    """Whether the table may not be any more what its catalog said when it was read.
+
+    So it is where PostgreSQL refuses what the catalog allowed, and where we refuse what it did
+    not: somebody may have created just the column that was asked for.
+    """
+    if error.__cause__ is None:
+        return isinstance(error, InvalidQueryError | Unconfigured)
     return _state(error).startswith(_OUTDATED)
 
 

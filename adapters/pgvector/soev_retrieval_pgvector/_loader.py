@@ -58,16 +58,25 @@ async def _extension(connection: AsyncConnection) -> str:
     return "public" if row is None else str(row[0])
 
 
-def checked_records(records: Iterable[Record], spec: FieldSpec) -> list[Record]:
+def all_records(records: Iterable[Record]) -> list[Record]:
+    """Every record, of an iterable that can be gone through once.
+
+    Raises:
+        InvalidQueryError: It is no iterable of them.
+    """
+    if isinstance(records, Record | str) or not isinstance(records, Iterable):
+        raise InvalidQueryError(
+            f"records must be an iterable of Record, not {type(records).__name__}"
+        )
+    return list(records)
+
+
+def checked_records(records: Sequence[Record], spec: FieldSpec) -> list[Record]:
     """Every record checked; of two with one id the last.
 
     Raises:
         InvalidQueryError: One does not keep to the spec. The error names it.
     """
-    if isinstance(records, Record) or not isinstance(records, Iterable):
-        raise InvalidQueryError(
-            f"records must be an iterable of Record, not {type(records).__name__}"
-        )
     return list({each.id: each for each in (check_record(one, spec) for one in records)}.values())
 
 

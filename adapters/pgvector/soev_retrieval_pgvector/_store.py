@@ -249,11 +249,10 @@ class PgvectorStore:
     async def upsert(self, target: Target, records: Iterable[Record]) -> None:
         """As `Loader.upsert`: all of them or none, copied in one transaction."""
         self._targets.refuse_configured(target, "upsert")
-        given = records
+        given = _loader.all_records(records)
 
         async def written(made: Made) -> None:
-            nonlocal given
-            given = checked = _loader.checked_records(given, made.spec)
+            checked = _loader.checked_records(given, made.spec)
 
             async def work(connection: AsyncConnection) -> None:
                 await _loader.upsert(connection, self._schema, made, checked)

@@ -3,7 +3,13 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from soev_retrieval.domain import InvalidQueryError, RetrievalError, Target, Unconfigured
+from soev_retrieval.domain import (
+    InvalidQueryError,
+    RetrievalError,
+    StoreUnavailable,
+    Target,
+    Unconfigured,
+)
 from soev_retrieval_pgvector._catalog import read
 from soev_retrieval_pgvector._connections import Connections
 from soev_retrieval_pgvector._errors import may_be_outdated, was_prepared
@@ -70,7 +76,10 @@ class Targets:
             refused = error
         if self._layouts.get(target) is layout:
             del self._layouts[target]
-        fresh = await self.layout(target, operation)
+        try:
+            fresh = await self.layout(target, operation)
+        except StoreUnavailable:
+            raise refused from refused.__cause__
         if fresh == layout and not was_prepared(refused):
             raise refused
         return await work(fresh)

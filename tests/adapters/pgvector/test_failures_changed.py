@@ -19,6 +19,7 @@ from tests.adapters.pgvector.outages import (
     answers,
     connects,
     rules,
+    stopped,
 )
 
 ENOUGH = 7  # a statement is prepared when it is executed for the sixth time
@@ -99,6 +100,37 @@ async def test_a_column_is_renamed(store: PgvectorStore) -> None:
     admin("ALTER TABLE plain RENAME year TO published")
     found = await store.fetch("plain", limit=5, where=field("kind") == "rule")
     assert found == [Chunk("a", {"published": 1984, "kind": "rule"})]
+
+
+async def test_a_column_is_new(store: PgvectorStore) -> None:
+    """A column that was added is a field at the first call that asks for it."""
+    await years(store)
+    with pytest.raises(InvalidQueryError, match="shelf"):
+        await store.fetch("plain", where=field("shelf") == "A3", limit=5)
+    admin("ALTER TABLE plain ADD shelf text; UPDATE plain SET shelf = 'A3' WHERE id = 'a'")
+    found = await store.fetch("plain", where=field("shelf") == "A3", limit=5)
+    assert [chunk.id for chunk in found] == ["a"]
+    assert (await store.fetch("plain", limit=1, order_by="shelf"))[0].id == "a"
+
+
+async def test_what_the_error_says_is_created(store: PgvectorStore) -> None:
+    """Once the columns are there that the error prints, the same store searches by keyword."""
+    with pytest.raises(Unconfigured, match="tsvector") as caught:
+        await store.bm25("plain", query="rule", limit=5)
+    printed = str(caught.value).partition("\n")[2]
+    admin(printed.replace("<your text>", "coalesce(kind, '')"))
+    with pytest.raises(Unconfigured, match="how many words") as caught:
+        await store.bm25("plain", query="rule", limit=5)
+    admin(str(caught.value).partition("\n")[2].rpartition("\n")[0])
+    assert [hit.id for hit in await store.bm25("plain", query="rule", limit=5)] == ["a"]
+
+
+async def test_a_refusal_stays_one_while_the_server_is_down(store: PgvectorStore) -> None:
+    """What was refused by what is known is refused also where nobody can be asked again."""
+    await years(store)
+    async with stopped():
+        with pytest.raises(InvalidQueryError, match="shelf"):
+            await store.fetch("plain", where=field("shelf") == "A3", limit=5)
 
 
 async def test_the_dimension(store: PgvectorStore) -> None:
