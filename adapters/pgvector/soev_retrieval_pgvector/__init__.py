@@ -7,6 +7,7 @@ from soev_retrieval_pgvector._chunk_schema import (
     chunk_table,
     tenant_policy,
 )
+from soev_retrieval_pgvector._index import PgvectorIndex
 from soev_retrieval_pgvector._making import Making
 from soev_retrieval_pgvector._store import PgvectorStore
 from soev_retrieval_pgvector._table import Table
@@ -15,6 +16,7 @@ __all__ = [
     "EXPECTED_CHUNK_SCHEMA",
     "TENANT_SETTING",
     "Making",
+    "PgvectorIndex",
     "PgvectorStore",
     "Table",
     "chunk_schema",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from soev_retrieval.domain import Field, InvalidQueryError
+from soev_retrieval.domain import Field, Filter, InvalidQueryError
 from soev_retrieval_pgvector._sql import WORDS_FUNCTION, literal, quoted, words_function
 from soev_retrieval_pgvector._table import Table, identifier
 
@@ -79,11 +79,14 @@ CREATE POLICY tenant_sees_its_own ON {table} USING ({own}) WITH CHECK ({own});
 """
 
 
-def chunk_table(metadata: Sequence[Field] = (), *, schema: str = "public") -> Table:
+def chunk_table(
+    metadata: Sequence[Field] = (), *, schema: str = "public", where: Filter | None = None
+) -> Table:
     """The ready-made table as the store takes it.
 
     Args:
         metadata: The fields of `metadata`.
         schema: Where the table is.
+        where: Which rows are the target, such as those of one collection; None for all.
     """
-    return Table(CHUNK_TABLE, schema, payload="metadata", payload_fields=metadata)
+    return Table(CHUNK_TABLE, schema, payload="metadata", payload_fields=metadata, where=where)

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 
 import attrs
 
-from soev_retrieval.domain import Field, FieldSpec, InvalidQueryError, Unconfigured
+from soev_retrieval.domain import (
+    Field,
+    FieldSpec,
+    Filter,
+    InvalidQueryError,
+    Unconfigured,
+    check,
+    simplify,
+)
 from soev_retrieval_pgvector._catalog import Catalog, Column
 from soev_retrieval_pgvector._columns import ColumnSource, Kind, kind_of
 from soev_retrieval_pgvector._filters import Source
@@ -56,6 +64,7 @@ class Layout:
         sources: Where each field is.
         indexed: The fields by which an index finds rows.
         refused: Why a column is no field, by its name.
+        rows: Which rows are the target, or None for all.
         payload: The column of the payload.
         vectors: The vectors, or why there are none.
         terms: The searchable text, or why there is none.
@@ -67,6 +76,7 @@ class Layout:
     sources: Mapping[str, Source]
     indexed: frozenset[str]
     refused: Mapping[str, str]
+    rows: Filter | None
     payload: str | None
     vectors: Vectors | str
     terms: Terms | str
@@ -117,17 +127,29 @@ def laid_out(table: Table, catalog: Catalog, spec: FieldSpec | None = None) -> L
             f"it is not known which fields are in column {terms.column!r};"
             " give Table(…, searchable=[…])"
         )
+    spec = spec or _spec(sources, vectors)
     return Layout(
         table=f"{quoted(table.schema)}.{quoted(table.name)}",
         id=id,
-        spec=spec or _spec(sources, vectors),
+        spec=spec,
         sources=sources,
         indexed=_indexed(table, catalog, sources),
         refused=refused,
+        rows=_rows(table, spec),
         payload=table.payload,
         vectors=vectors,
         terms=terms,
     )
+
+
+def _rows(table: Table, spec: FieldSpec) -> Filter | None:
+    if table.where is None:
+        return None
+    try:
+        check(table.where, spec)
+    except InvalidQueryError as error:
+        raise unsettled(table, f"its where: {error}") from error
+    return simplify(table.where)
 
 
 def _indexed(table: Table, catalog: Catalog, sources: Mapping[str, Source]) -> frozenset[str]:

@@ -58,16 +58,21 @@ class Search:
     def __init__(self, layout: Layout, where: Filter | None) -> None:
         self._layout = layout
         self._to = Parameters()
-        self._where = None if where is None else condition(where, layout.sources, self._to)
-        self._narrowed = where is not None and narrows(where, layout.indexed)
+        self._rows, self._where = (
+            None if each is None else condition(each, layout.sources, self._to)
+            for each in (layout.rows, where)
+        )
+        self._narrowed = any(
+            each is not None and narrows(each, layout.indexed) for each in (layout.rows, where)
+        )
 
     def fetch(self, limit: int, order_by: str | None, *, descending: bool) -> Statement:
         """Chunks by filter, in the order of a field, those that lack it last, ties by id."""
         layout = self._layout
         columns = ", ".join([layout.id_text, *selected(layout)])
         sql = f"SELECT {columns} FROM {layout.table} AS t"
-        if self._where is not None:
-            sql += f" WHERE {self._where}"
+        if self._wanted:
+            sql += f" WHERE {self._wanted}"
         if order_by is not None:
             way = "DESC" if descending else "ASC"
             key = layout.sources[order_by].sort_key()
@@ -118,6 +123,11 @@ class Search:
             self._to.values,
         )
 
+    @property
+    def _wanted(self) -> str:
+        """What the rows that come have to fulfil; empty where there is nothing."""
+        return " AND ".join(each for each in (self._rows, self._where) if each is not None)
+
     def _winners(self, name: str, place: str = "") -> str:
         """The rows of what was found, with their properties, which nothing before has to carry."""
         layout = self._layout
@@ -146,7 +156,7 @@ class Search:
                 *(f"{each} AS {name}" for each, name in zip(columns, names, strict=True)),
             ]
         )
-        there = f"{column} IS NOT NULL" + ("" if self._where is None else f" AND {self._where}")
+        there = f"{column} IS NOT NULL" + (f" AND {self._wanted}" if self._wanted else "")
         rows = f"SELECT {select} FROM {layout.table} AS t WHERE {there}"
         ties = f"FETCH FIRST {limit} ROWS WITH TIES"
         every = f"ORDER BY ({distance}) + 0 {ties}"  # no index serves a sum
@@ -168,7 +178,9 @@ class Search:
         few, indexed = "", by_index
         if self._narrowed:
             # What the planner does not see: the index has to pass over all that does not match.
-            matching = f"SELECT FROM {self._layout.table} AS t WHERE {self._where} LIMIT {_FEW + 1}"
+            matching = (
+                f"SELECT FROM {self._layout.table} AS t WHERE {self._wanted} LIMIT {_FEW + 1}"
+            )
             few = f"few AS MATERIALIZED (SELECT count(*) <= {_FEW} AS so FROM ({matching}) AS m), "
             indexed = (
                 "SELECT indexed.* FROM (SELECT FROM few WHERE NOT so) AS many"
@@ -194,7 +206,7 @@ class Search:
         Each lexeme of the query is looked up by itself, quoted, so that no character of the query
         is an operator and no lexeme is stemmed again. ts_rank_cd of one lexeme, all weights 1, is
         how often it stands in a text. How often and how rare a word is counts over the whole
-        table; the filter only says which rows are wanted.
+        target; the filter only says which of its rows are wanted.
         """
         layout, column, to = self._layout, f"t.{quoted(terms.column)}", self._to
         asked = f"to_tsvector({to(terms.language)}::text::regconfig, {to(query)}::text)"
@@ -202,15 +214,16 @@ class Search:
         idf = "ln(1 + (s.n - d.df + 0.5) / (d.df + 0.5))"
         saturated = f"m.tf / (m.tf + {k1} * (1 - {b} + {b} * m.length / s.average))"
         wanted = "true" if self._where is None else self._where
+        rows = "true" if self._rows is None else self._rows
         return (
             "q AS MATERIALIZED (SELECT lexeme, ('''' || replace(replace(lexeme, '\\', '\\\\'),"
             f" '''', '''''') || '''')::tsquery AS term FROM unnest({asked})),"
             f" s AS MATERIALIZED (SELECT count(*)::float8 AS n,"
-            f" avg({terms.length})::float8 AS average FROM {layout.table} AS t),"
+            f" avg({terms.length})::float8 AS average FROM {layout.table} AS t WHERE {rows}),"
             f" m AS MATERIALIZED (SELECT {layout.key} AS key, {layout.id_in_order} AS id,"
             f" q.lexeme, {terms.length} AS length, CASE WHEN {wanted} THEN"
             f" ts_rank_cd('{{1,1,1,1}}', {column}, q.term)::float8 END AS tf"
-            f" FROM q JOIN {layout.table} AS t ON {column} @@ q.term),"
+            f" FROM q JOIN {layout.table} AS t ON {column} @@ q.term AND {rows}),"
             " d AS (SELECT lexeme, count(*)::float8 AS df FROM m GROUP BY lexeme),"
             f" keyword AS (SELECT m.key, m.id, sum({idf} * {saturated} ORDER BY m.lexeme) AS score"
             " FROM m JOIN d USING (lexeme) CROSS JOIN s WHERE m.tf IS NOT NULL"

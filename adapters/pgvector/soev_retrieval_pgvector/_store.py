@@ -114,7 +114,7 @@ class PgvectorStore:
             wait_seconds=seconds(wait_seconds, "wait_seconds"),
             within=transaction_settings,
         )
-        self._targets = Targets(self._connections, tables or {}, self._schema)
+        self._targets = Targets(self._connections, {} if tables is None else tables, self._schema)
 
     async def hybrid(
         self,

@@ -5,7 +5,15 @@ from types import MappingProxyType
 
 import attrs
 
-from soev_retrieval.domain import DISTANCES, Field, FieldSpec, InvalidQueryError, portable_name
+from soev_retrieval.domain import (
+    DISTANCES,
+    Field,
+    FieldSpec,
+    Filter,
+    InvalidQueryError,
+    check_filter,
+    portable_name,
+)
 
 
 def _name(of: object, what: attrs.Attribute, value: object) -> None:  # type: ignore[type-arg]
@@ -72,6 +80,8 @@ class Table:
         language: Its text search configuration, such as `english`.
         searchable: The fields whose text is in it.
         lengths: The column of type `integer` that holds how many words `terms` was made of.
+        where: Which rows of the table are the target, as a filter of its fields; None for all. The
+            word statistics of `bm25` are those of these rows.
         compute_lengths: Where there is no such column: whether to count the words of every row at
             every search, exactly and slowly.
 
@@ -94,6 +104,7 @@ class Table:
     searchable: Iterable[str] | None = attrs.field(default=None, converter=_names)
     lengths: str | None = attrs.field(default=None, validator=_name)
     compute_lengths: bool = False
+    where: Filter | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.distance is not None and self.distance not in DISTANCES:
@@ -107,6 +118,8 @@ class Table:
             portable_name(self.language, "the language of a Table")
         if self.payload_fields and self.payload is None:
             raise InvalidQueryError("payload_fields need a payload: the name of a jsonb column")
+        if self.where is not None:
+            check_filter(self.where, "the where of a Table")
         FieldSpec(self.payload_fields, self.dimension)  # refuses a name twice, and no dimension
         for field in self.payload_fields:
             if "under" in field.operators:

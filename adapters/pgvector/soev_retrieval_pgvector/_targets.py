@@ -33,7 +33,7 @@ class Targets:
         self, connections: Connections, tables: Mapping[Target, Table], schema: str
     ) -> None:
         self._connections = connections
-        self._tables = dict(tables)
+        self._tables = tables
         self._schema = schema
         self._layouts: dict[Target, Layout] = {}
         self._mades: dict[Target, Made] = {}

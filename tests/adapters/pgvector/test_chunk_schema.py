@@ -8,11 +8,12 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from soev_retrieval.domain import Field, InvalidQueryError, field
+from soev_retrieval.domain import NOTHING, Field, InvalidQueryError, Unconfigured, field
 from soev_retrieval.engine import Tenanted, current_tenant, tenant_scope
 from soev_retrieval_pgvector import (
     EXPECTED_CHUNK_SCHEMA,
     TENANT_SETTING,
+    PgvectorIndex,
     PgvectorStore,
     chunk_schema,
     chunk_table,
@@ -67,12 +68,12 @@ async def opened(address: str, *, by_policy: bool) -> AsyncIterator[PgvectorStor
         yield store
 
 
-async def found(store: PgvectorStore) -> list[set[str]]:
+async def found(store: PgvectorStore, target: str = "chunks") -> list[set[str]]:
     """What each search finds."""
-    near = await store.near_vector("chunks", vector=[1.0, 0.0], limit=9)
-    keyword = await store.bm25("chunks", query="refund", limit=9)
-    both = await store.hybrid("chunks", query="refund", vector=[1.0, 0.0], limit=9, alpha=0.5)
-    fetched = await store.fetch("chunks", limit=9)
+    near = await store.near_vector(target, vector=[1.0, 0.0], limit=9)
+    keyword = await store.bm25(target, query="refund", limit=9)
+    both = await store.hybrid(target, query="refund", vector=[1.0, 0.0], limit=9, alpha=0.5)
+    fetched = await store.fetch(target, limit=9)
     return [{each.id for each in results} for results in (near, keyword, both, fetched)]
 
 
@@ -158,6 +159,54 @@ async def test_nothing_is_sent_outside_of_a_scope(migrated: str) -> None:
     async with opened(migrated, by_policy=True) as store:
         with pytest.raises(InvalidQueryError, match="scope"):
             await store.fetch("chunks", limit=1)
+
+
+async def test_a_collection_is_a_target(migrated: str) -> None:
+    """PgvectorIndex searches one collection of the table, in every method, and reads only."""
+    with psycopg.connect(migrated, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO adk_chunks (id, tenant, collection, document_id, text, embedding) VALUES"
+            " ('o1', 'north', 'other', 'd1', 'The refund policy', '[1,0]')"
+        )
+    async with PgvectorIndex(migrated, metadata=METADATA) as index:
+        assert [each.name for each in await index.fields("handbook")][-2:] == ["reference", "page"]
+        near = await index.near_vector("other", vector=[1.0, 0.0], limit=9)
+        keyword = await index.bm25("other", query="refund", limit=9)
+        both = await index.hybrid("other", query="refund", vector=[1.0, 0.0], limit=9)
+        fetched = await index.fetch("other", limit=9, where=field("tenant") == "north")
+        assert [[each.id for each in one] for one in (near, keyword, both, fetched)] == [["o1"]] * 4
+        assert {each.id for each in await index.fetch("handbook", limit=9)} == {"n1", "n2", "s1"}
+        assert await index.fetch("nobody filled it", limit=9) == []
+        with pytest.raises(Unconfigured, match="only reads"):
+            await index.delete("handbook", ["n1"])
+        with pytest.raises(InvalidQueryError):
+            await index.fetch("", limit=1)
+    with psycopg.connect(migrated, autocommit=True) as connection:
+        connection.execute("DELETE FROM adk_chunks WHERE id = 'o1'")
+
+
+async def test_words_are_counted_in_the_target(migrated: str) -> None:
+    """How rare a word is counts over the rows that are the target, and not over a filter's."""
+    tables = {
+        "all": chunk_table(),
+        "north": chunk_table(where=field("tenant") == "north"),
+        "nobody": chunk_table(where=NOTHING),
+    }
+    async with PgvectorStore(migrated, tables=tables) as store:
+        where = field("tenant") == "north"
+        (filtered,) = await store.bm25("all", query="refund", limit=9, where=where)
+        (sliced,) = await store.bm25("north", query="refund", limit=9)
+        assert (filtered.id, sliced.id) == ("n1", "n1")
+        assert sliced.score > filtered.score  # 1 row of 2, against 2 of 3
+        assert await found(store, "nobody") == [set()] * 4
+
+
+async def test_a_target_is_told_by_its_fields(migrated: str) -> None:
+    """A where that names what the table does not declare is Unconfigured."""
+    tables = {"odd": chunk_table(where=field("page") == 1)}
+    async with PgvectorStore(migrated, tables=tables) as store:
+        with pytest.raises(Unconfigured, match="its where"):
+            await store.fetch("odd", limit=1)
 
 
 def test_the_expected_schema_is_a_text() -> None:
