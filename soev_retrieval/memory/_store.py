@@ -97,7 +97,7 @@ class MemoryStore:
         query, limit = check_query(query), check_limit(limit)
         weight = self._alpha if (checked := check_alpha(alpha)) is None else checked
         if vector is not None:
-            finite_vector(vector, what="the query vector")
+            vector = finite_vector(vector, what="the query vector")
         elif weight > 0:
             raise Unconfigured(
                 "MemoryStore does not embed queries; give a vector (or an embedder), or alpha=0",

@@ -11,9 +11,8 @@ import attrs
 
 from soev_retrieval.domain import DeclaredFilter, Field, InvalidQueryError
 from soev_retrieval_pgvector._catalog import Column
-from soev_retrieval_pgvector._sql import Parameters, after, as_float, neighbours, quoted
+from soev_retrieval_pgvector._sql import SIGNS, Parameters, after, as_float, neighbours, quoted
 
-_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 # The extension intarray has operators of the same names, which raise on NULL.
 _OVERLAPS, _HOLDS = "OPERATOR(pg_catalog.&&)", "OPERATOR(pg_catalog.@>)"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -224,7 +223,7 @@ class ColumnSource:
 
     def _compared(self, op: str, value: Any, to: Parameters) -> str:
         given = to(self.kind.sent(value))
-        compared = f"{self._ordered()} {_SIGNS[op]} {given}::{self.kind.given}"
+        compared = f"{self._ordered()} {SIGNS[op]} {given}::{self.kind.given}"
         if self.kind is not _KINDS["numeric"]:
             return compared
         # What an index can serve: the numbers that become this float lie between its neighbours.

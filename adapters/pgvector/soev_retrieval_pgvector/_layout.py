@@ -18,7 +18,7 @@ from soev_retrieval_pgvector._columns import ColumnSource, Kind, kind_of
 from soev_retrieval_pgvector._filters import Source
 from soev_retrieval_pgvector._payload import PayloadSource
 from soev_retrieval_pgvector._settled import column_of, only, typed_column, unsettled
-from soev_retrieval_pgvector._sql import quoted
+from soev_retrieval_pgvector._sql import qualified, quoted
 from soev_retrieval_pgvector._table import Table
 from soev_retrieval_pgvector._terms import Terms, searchable_of, terms_of
 
@@ -129,7 +129,7 @@ def laid_out(table: Table, catalog: Catalog, spec: FieldSpec | None = None) -> L
         )
     spec = spec or _spec(sources, vectors)
     return Layout(
-        table=f"{quoted(table.schema)}.{quoted(table.name)}",
+        table=qualified(table.schema, table.name),
         id=id,
         spec=spec,
         sources=sources,

@@ -12,11 +12,10 @@ from soev_retrieval.domain import (
     Record,
     Target,
     check_record,
-    check_vector,
     portable_name,
 )
 from soev_retrieval_pgvector._making import ID, PAYLOAD, VECTOR, Made, Making, statements
-from soev_retrieval_pgvector._sql import json_text, quoted
+from soev_retrieval_pgvector._sql import json_text, qualified, quoted
 from soev_retrieval_pgvector._vector import Vector, VectorDumper
 
 _LOCK = 0x50E7  # of those who create at the same time
@@ -93,14 +92,14 @@ def checked_ids(ids: Iterable[str]) -> list[str]:
 
 def deletion(schema: str, made: Made) -> str:
     """The statement that removes the rows of some ids."""
-    return f"DELETE FROM {quoted(schema)}.{quoted(made.table.name)} WHERE {ID} = ANY($1::text[])"
+    return f"DELETE FROM {qualified(schema, made.table.name)} WHERE {ID} = ANY($1::text[])"
 
 
 async def upsert(
     connection: AsyncConnection, schema: str, made: Made, records: Sequence[Record]
 ) -> None:
     """Write all records or none: they are copied beside the table, then merged into it."""
-    spec, table = made.spec, f"{quoted(schema)}.{quoted(made.table.name)}"
+    spec, table = made.spec, qualified(schema, made.table.name)
     columns = [(ID, "text", ID)]
     if made.table.payload is not None:
         columns.append((PAYLOAD, "text", f"{PAYLOAD}::jsonb"))
@@ -109,8 +108,8 @@ async def upsert(
             (quoted(each.name), _WIRE[each.type] + ("[]" if each.many else ""), quoted(each.name))
             for each in spec
         ]
-    extension = await _extension(connection)
     if spec.dimension is not None:
+        extension = await _extension(connection)
         columns.append((VECTOR, f"{quoted(extension)}.vector", VECTOR))
         await _register_vector(connection, extension)
     declared = ", ".join(f"{name} {type}" for name, type, _ in columns)
@@ -153,11 +152,7 @@ def _row(record: Record, made: Made) -> list[Any]:
         return [record.id, *fields]
     if record.vector is None:
         return [record.id, *fields, None]
-    return [
-        record.id,
-        *fields,
-        Vector(check_vector(record.vector, spec.dimension, spec.distance)),
-    ]
+    return [record.id, *fields, Vector(record.vector)]
 
 
 def _sent(value: Any) -> Any:

@@ -18,6 +18,7 @@ from soev_retrieval_pgvector._sql import (
     WORDS_FUNCTION,
     json_text,
     literal,
+    qualified,
     quoted,
     words_function,
 )
@@ -37,13 +38,6 @@ _TYPES = {
     "int": "bigint",
     "float": "double precision",
     "bool": "boolean",
-    "datetime": "timestamptz",
-}
-_WIRE = {
-    "text": "text",
-    "int": "int8",
-    "float": "float8",
-    "bool": "bool",
     "datetime": "timestamptz",
 }
 _OPERATORS = {"cosine": "cosine", "dot": "ip", "euclidean": "l2", "manhattan": "l1"}
@@ -127,7 +121,7 @@ def statements(
     Raises:
         InvalidQueryError: A field cannot be a column.
     """
-    table = f"{quoted(schema)}.{quoted(target)}"
+    table = qualified(schema, target)
     as_columns = making.layout == "columns"
     columns = [f'{ID} text COLLATE "C" PRIMARY KEY']
     columns += [_column(field) for field in spec] if as_columns else [f"{PAYLOAD} jsonb NOT NULL"]

@@ -11,6 +11,7 @@ import attrs
 
 from soev_retrieval.domain import DeclaredFilter, Field, InvalidQueryError
 from soev_retrieval_pgvector._sql import (
+    SIGNS,
     Parameters,
     after,
     as_float,
@@ -20,7 +21,6 @@ from soev_retrieval_pgvector._sql import (
     quoted,
 )
 
-_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _TYPES = {"text": "text", "int": "numeric", "float": "float8", "datetime": "timestamptz"}
 _KINDS = {
     "text": "string",
@@ -148,7 +148,7 @@ class PayloadSource:
 
     def _compared(self, op: str, value: Any, to: Parameters) -> str:
         """As the payload has it, which an index on the expression serves, then as the field does."""
-        sign, exactly = _SIGNS[op], f"({self.sort_key()})"
+        sign, exactly = SIGNS[op], f"({self.sort_key()})"
         match self.field.type:
             case "text":
                 compared = f'{self._text} COLLATE "C" {sign} {to(value)}::text'

@@ -6,6 +6,9 @@ from datetime import datetime
 from math import inf, isfinite, nextafter
 from typing import Any
 
+SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+"""The operators that SQL has a sign for."""
+
 WORDS_FUNCTION = "soev_retrieval_words"
 """The name of `words_function`."""
 
@@ -57,6 +60,11 @@ def after(prefix: str) -> str | None:
 def quoted(name: str) -> str:
     """A name as an identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def qualified(schema: str, name: str) -> str:
+    """A name in a schema as an identifier."""
+    return f"{quoted(schema)}.{quoted(name)}"
 
 
 def literal(text: str) -> str:

@@ -35,7 +35,7 @@ from soev_retrieval_pgvector._layout import Layout, Vectors
 from soev_retrieval_pgvector._making import Made, Making, statements
 from soev_retrieval_pgvector._records import chunk, hit
 from soev_retrieval_pgvector._settings import number, of_connections, seconds, whole
-from soev_retrieval_pgvector._sql import quoted
+from soev_retrieval_pgvector._sql import qualified
 from soev_retrieval_pgvector._statements import Bm25, Search, Statement
 from soev_retrieval_pgvector._table import Table, identifier
 from soev_retrieval_pgvector._targets import Targets
@@ -130,7 +130,7 @@ class PgvectorStore:
         query, limit = check_query(query), check_limit(limit)
         weight = self._alpha if (checked := check_alpha(alpha)) is None else checked
         if vector is not None:
-            finite_vector(vector, what="the query vector")
+            vector = finite_vector(vector, what="the query vector")
         elif weight > 0:
             raise Unconfigured(
                 "PgvectorStore does not embed queries; give a vector (or an embedder), or alpha=0",
@@ -171,7 +171,7 @@ class PgvectorStore:
     ) -> Sequence[Hit]:
         """As `VectorStore.near_vector`: by the index of the vectors where there is one."""
         limit = check_limit(limit)
-        finite_vector(vector, what="the query vector")
+        vector = finite_vector(vector, what="the query vector")
 
         def asked(layout: Layout) -> Statement | None:
             vectors = _vectors(layout, "near_vector")
@@ -280,9 +280,9 @@ class PgvectorStore:
             raise InvalidQueryError("the name of a target must be text, and not empty")
         if await self._targets.made(target, "drop") is None:
             return
-        table = f"{quoted(self._schema)}.{quoted(target)}"
+        table = qualified(self._schema, target)
         await self._connections.write(f"DROP TABLE IF EXISTS {table}", [], operation="drop")
-        await self._targets.made(target, "drop")
+        self._targets.forget(target)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -57,6 +57,11 @@ class Targets:
         await self._read(target, operation)
         return self._mades.get(target)
 
+    def forget(self, target: Target) -> None:
+        """Keep nothing of a target, which is not there any more."""
+        self._layouts.pop(target, None)
+        self._mades.pop(target, None)
+
     async def on_made(
         self, target: Target, work: Callable[[Made], Awaitable[R]], *, operation: str
     ) -> R:

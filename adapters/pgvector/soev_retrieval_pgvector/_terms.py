@@ -6,7 +6,7 @@ import attrs
 
 from soev_retrieval_pgvector._catalog import Catalog, Column
 from soev_retrieval_pgvector._settled import only, typed_column
-from soev_retrieval_pgvector._sql import WORDS_FUNCTION, quoted, words_function
+from soev_retrieval_pgvector._sql import WORDS_FUNCTION, qualified, quoted, words_function
 from soev_retrieval_pgvector._table import Table
 
 _CONFIGURATION = re.compile(r"to_tsvector\('((?:[^']|'')+)'::regconfig")
@@ -80,7 +80,7 @@ def _counted(terms: str) -> str:
 
 
 def _ddl(table: Table, part: str, terms: Column | None = None) -> str:
-    name = f"{quoted(table.schema)}.{quoted(table.name)}"
+    name = qualified(table.schema, table.name)
     text = "to_tsvector('english', <your text>)"
     if terms is not None:
         text = terms.generated or quoted(terms.name)
