@@ -24,19 +24,22 @@ bench: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable '.[http,wordllama]' --editable 'adapters/pgvector[binary]' --group test --group lint --group demo --group bench
+		--editable '.[http,wordllama]' --editable 'adapters/pgvector[binary]' --editable adapters/qdrant \
+		--group test --group lint --group demo --group bench
 	@touch $@
 
 # What people install: the wheels alone, the core without an extra, and this checkout not on the path.
 wheel: .venv/ready
 	rm -rf dist
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . adapters/pgvector
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . adapters/pgvector adapters/qdrant
 	$(PYTHON) -m venv dist/venv
 	dist/venv/bin/pip install --quiet --constraint constraints.txt dist/soev_retrieval-*.whl
 	cd dist && venv/bin/python -I ../tests/wheel.py
 	dist/venv/bin/pip install --quiet --constraint constraints.txt \
 		dist/soev_retrieval_pgvector-*.whl psycopg-binary
 	cd dist && venv/bin/python -I ../tests/wheel_pgvector.py
+	dist/venv/bin/pip install --quiet --constraint constraints.txt dist/soev_retrieval_qdrant-*.whl
+	cd dist && venv/bin/python -I ../tests/wheel_qdrant.py
 
 clean:
 	rm -rf .venv dist

@@ -136,7 +136,28 @@ def postgres() -> Postgres:
     return stack.enter_context(own_postgres())
 
 
+@attrs.frozen
+class Qdrant:
+    """A Qdrant server.
+
+    Args:
+        url: The address of its REST port.
+        grpc_port: Its port for gRPC.
+    """
+
+    url: str
+    grpc_port: int
+
+
+def qdrant() -> Qdrant | None:
+    """The server of `QDRANT_URL` (and `QDRANT_GRPC_PORT`), or None: local mode is no server."""
+    if not (address := os.environ.get("QDRANT_URL")):
+        return None
+    return Qdrant(address, int(os.environ.get("QDRANT_GRPC_PORT", "6334")))
+
+
 def report() -> str:
-    """Which servers the suite uses, for pytest's header."""
+    """Which servers the suite uses, and which could not be had, for pytest's header."""
     named = "POSTGRES_URL" if os.environ.get("POSTGRES_URL") else "embedded, from its wheel"
-    return f"servers: PostgreSQL {named}"
+    local = "local mode and a stand-in; give QDRANT_URL for a server, else its tests are skipped"
+    return f"servers: PostgreSQL {named}; Qdrant {'QDRANT_URL' if qdrant() else local}"

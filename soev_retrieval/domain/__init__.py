@@ -5,7 +5,9 @@ from soev_retrieval.domain._arguments import (
     check_limit,
     check_query,
     check_vector,
+    default_alpha,
     finite_vector,
+    hybrid_weight,
 )
 from soev_retrieval.domain._builder import field
 from soev_retrieval.domain._errors import (
@@ -50,7 +52,7 @@ from soev_retrieval.domain._matches import matches
 from soev_retrieval.domain._operators import OPERATORS
 from soev_retrieval.domain._paths import ancestors, lies_under, normal_path
 from soev_retrieval.domain._scope import SearchScope
-from soev_retrieval.domain._simplify import EVERYTHING, simplify
+from soev_retrieval.domain._simplify import EVERYTHING, join_equals, simplify
 from soev_retrieval.domain._text import parse
 from soev_retrieval.domain._values import (
     MAX_INT,
@@ -106,12 +108,15 @@ __all__ = [
     "check_query",
     "check_record",
     "check_vector",
+    "default_alpha",
     "field",
     "finite_vector",
     "from_json",
     "fuse_hybrid",
     "fused",
     "hybrid_depth",
+    "hybrid_weight",
+    "join_equals",
     "lies_under",
     "matches",
     "normal_path",

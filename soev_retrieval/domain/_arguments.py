@@ -49,6 +49,45 @@ def check_alpha(alpha: object) -> float | None:
     )
 
 
+def default_alpha(alpha: object) -> float:
+    """The alpha that a store uses where a call names none.
+
+    Raises:
+        InvalidQueryError: It is not a number from 0 to 1.
+    """
+    if (checked := check_alpha(alpha)) is None:
+        raise InvalidQueryError("alpha is the store's own default; give a number from 0 to 1")
+    return checked
+
+
+def hybrid_weight(alpha: object, vector: object, *, default: float, store: str) -> float:
+    """The weight of the vector side in a hybrid search of a store that does not embed.
+
+    Args:
+        alpha: What the call names, or None for the store's default.
+        vector: The query embedding, or None where the call brings none.
+        default: The store's default, 0 to 1.
+        store: The name of the store, for the error.
+
+    Returns:
+        A number from 0 to 1: at 0 the search is bm25, at 1 it is near_vector.
+
+    Raises:
+        InvalidQueryError: `alpha` is not a number from 0 to 1, or `vector` no finite numbers.
+        Unconfigured: There is no vector, and its weight is not 0.
+    """
+    weight = default if (checked := check_alpha(alpha)) is None else checked
+    if vector is not None:
+        finite_vector(vector, what="the query vector")
+    elif weight > 0:
+        raise Unconfigured(
+            f"{store} does not embed queries; give a vector (or an embedder), or alpha=0",
+            store=store,
+            operation="hybrid",
+        )
+    return weight
+
+
 def check_vector(
     vector: object,
     dimension: int | None,

@@ -18,16 +18,16 @@ from soev_retrieval.domain import (
     Target,
     Unconfigured,
     check,
-    check_alpha,
     check_filter,
     check_limit,
     check_order,
     check_query,
     check_record,
     check_vector,
-    finite_vector,
+    default_alpha,
     fuse_hybrid,
     hybrid_depth,
+    hybrid_weight,
     portable_name,
     simplify,
 )
@@ -69,14 +69,11 @@ class MemoryStore:
         k1: float = 1.2,
         b: float = 0.75,
     ) -> None:
-        checked = check_alpha(alpha)
-        if checked is None:
-            raise InvalidQueryError("alpha is the store's own default; give a number from 0 to 1")
         if not _is_number(k1) or not 0 <= k1 < math.inf:
             raise InvalidQueryError(f"k1 must be at least 0 and finite, not {k1!r}")
         if not _is_number(b) or not 0 <= b <= 1:
             raise InvalidQueryError(f"b must be a number from 0 to 1, not {b!r}")
-        self._alpha = checked
+        self._alpha = default_alpha(alpha)
         self._depth = check_limit(depth)
         self._analysis = Analysis(language)
         self._k1, self._b = float(k1), float(b)
@@ -95,15 +92,7 @@ class MemoryStore:
         """As `VectorStore.hybrid`. It does not embed: with `vector` None, `alpha` must be 0."""
         index = self._index(target)
         query, limit = check_query(query), check_limit(limit)
-        weight = self._alpha if (checked := check_alpha(alpha)) is None else checked
-        if vector is not None:
-            vector = finite_vector(vector, what="the query vector")
-        elif weight > 0:
-            raise Unconfigured(
-                "MemoryStore does not embed queries; give a vector (or an embedder), or alpha=0",
-                store="MemoryStore",
-                operation="hybrid",
-            )
+        weight = hybrid_weight(alpha, vector, default=self._alpha, store="MemoryStore")
         if weight == 0 or vector is None:
             return await self.bm25(target, query=query, limit=limit, where=where)
         if weight == 1:

@@ -47,13 +47,18 @@ if TYPE_CHECKING:
     from soev_retrieval.embedders.openai import OpenAIEmbedder
     from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
     from soev_retrieval_pgvector import PgvectorStore
+    from soev_retrieval_qdrant import QdrantStore
 
     async def stores_are_stores(
-        embedder: WordLlamaEmbedder, memory: MemoryStore, pgvector: PgvectorStore
+        embedder: WordLlamaEmbedder,
+        memory: MemoryStore,
+        pgvector: PgvectorStore,
+        qdrant: QdrantStore,
     ) -> None:
         store: VectorStore = memory
         loader: Loader = memory
         store, loader = pgvector, pgvector
+        store, loader = qdrant, qdrant
         store = Scripted([])
         store = Layer(store)
         store = Retrying(store, 3)

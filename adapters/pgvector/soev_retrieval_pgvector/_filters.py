@@ -1,6 +1,6 @@
 """A filter as a condition of SQL: what each leaf says is its source's business, the rest is here."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping
 from typing import Any, Protocol, assert_never
 
 from soev_retrieval.domain import (
@@ -12,6 +12,7 @@ from soev_retrieval.domain import (
     InvalidQueryError,
     Not,
     Nothing,
+    join_equals,
 )
 from soev_retrieval_pgvector._sql import Parameters
 
@@ -81,7 +82,7 @@ def _condition(where: Filter, sources: Mapping[str, Source], to: Parameters) -> 
             each = [_condition(one, sources, to) for one in filters]
             return f"({' AND '.join(each)})" if each else "true"
         case AnyOf(filters):
-            each = [_condition(one, sources, to) for one in _with_equals_joined(filters)]
+            each = [_condition(one, sources, to) for one in join_equals(filters)]
             return f"({' OR '.join(each)})" if each else "false"
         case Not(inner):
             return _negated(_condition(inner, sources, to))
@@ -89,19 +90,6 @@ def _condition(where: Filter, sources: Mapping[str, Source], to: Parameters) -> 
             return "false"
         case _:
             assert_never(where)
-
-
-def _with_equals_joined(filters: Sequence[Filter]) -> Iterator[Filter]:
-    """`a = 1 or a = 2 or …` as `a in [1, 2, …]`, which an index serves and one parameter carries."""
-    equals: dict[str, list[Any]] = {}
-    for one in filters:
-        if isinstance(one, DeclaredFilter) and one.op == "eq":
-            equals.setdefault(one.field, []).append(one.value)
-        else:
-            yield one
-    for name, values in equals.items():
-        single = len(values) == 1
-        yield DeclaredFilter(name, "eq" if single else "in", values[0] if single else values)
 
 
 def _term(op: str, term: DeclaredFilter, sources: Mapping[str, Source], to: Parameters) -> str:

@@ -18,14 +18,15 @@ from soev_retrieval.domain import (
     Target,
     Unconfigured,
     check,
-    check_alpha,
     check_filter,
     check_limit,
     check_order,
     check_query,
     check_vector,
+    default_alpha,
     finite_vector,
     hybrid_depth,
+    hybrid_weight,
     predicates,
     simplify,
 )
@@ -99,11 +100,9 @@ class PgvectorStore:
         wait_seconds: float = 5.0,
         transaction_settings: Callable[[], Mapping[str, str | None]] | None = None,
     ) -> None:
-        if (checked := check_alpha(alpha)) is None:
-            raise InvalidQueryError("alpha is the store's own default; give a number from 0 to 1")
         if fusion not in FUSIONS:
             raise InvalidQueryError(f"there is no fusion {fusion!r}; use {', '.join(FUSIONS)}")
-        self._alpha, self._fusion, self._depth = checked, fusion, whole(depth, "depth")
+        self._alpha, self._fusion, self._depth = default_alpha(alpha), fusion, whole(depth, "depth")
         self._bm25 = Bm25(number(k1, "k1"), number(b, "b", most=1))
         self._schema = identifier(schema, "the schema")
         self._making = making or Making()
@@ -128,15 +127,7 @@ class PgvectorStore:
     ) -> Sequence[Hit]:
         """As `VectorStore.hybrid`. It does not embed: with `vector` None, `alpha` must be 0."""
         query, limit = check_query(query), check_limit(limit)
-        weight = self._alpha if (checked := check_alpha(alpha)) is None else checked
-        if vector is not None:
-            vector = finite_vector(vector, what="the query vector")
-        elif weight > 0:
-            raise Unconfigured(
-                "PgvectorStore does not embed queries; give a vector (or an embedder), or alpha=0",
-                store="PgvectorStore",
-                operation="hybrid",
-            )
+        weight = hybrid_weight(alpha, vector, default=self._alpha, store="PgvectorStore")
         if weight == 0 or vector is None:
             return await self.bm25(target, query=query, limit=limit, where=where)
         if weight == 1:

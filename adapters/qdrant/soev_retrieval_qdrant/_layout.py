@@ -1,0 +1,329 @@
+"""Where everything of a target is: what its configuration and its collection say, settled."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+from qdrant_client import models
+
+from soev_retrieval.domain import (
+    Field,
+    FieldSpec,
+    Filter,
+    InvalidQueryError,
+    Unconfigured,
+    check,
+    simplify,
+)
+from soev_retrieval_qdrant._analysis import Analysis
+from soev_retrieval_qdrant._collection import INDEXES, Collection
+from soev_retrieval_qdrant._making import (
+    DISTANCES,
+    ID,
+    TERMS,
+    Made,
+    indexes_of,
+    sources_of,
+)
+from soev_retrieval_qdrant._paths import Path
+from soev_retrieval_qdrant._sources import Plain, Source
+
+_STORE = "QdrantStore"
+_ORDERED = ("gt", "gte", "lt", "lte")
+_RANGES = {"integer", "float", "datetime"}
+_DISTANCES = {theirs: ours for ours, theirs in DISTANCES.items()}
+
+PREFIX = (1, 19)
+SCORING = (1, 20)
+
+
+@attrs.frozen
+class Server:
+    """What answers.
+
+    Args:
+        version: Its version, as far as two numbers go.
+        is_local: Whether it is local mode.
+        over_rest: Whether requests travel as JSON.
+    """
+
+    version: tuple[int, int]
+    is_local: bool
+    over_rest: bool
+
+
+@attrs.frozen
+class Vectors:
+    """The dense vectors.
+
+    Args:
+        name: What `using` takes: None for the unnamed ones.
+        dimension: How long they are.
+        distance: How they compare, in our words.
+    """
+
+    name: str | None
+    dimension: int
+    distance: str
+
+    @property
+    def turned(self) -> bool:
+        """Whether the server's score is a distance, and less is better."""
+        return self.distance in {"euclidean", "manhattan"}
+
+
+@attrs.frozen
+class Terms:
+    """Keywords as sparse vectors."""
+
+    name: str
+    analysis: Analysis
+
+
+@attrs.frozen
+class Scored:
+    """Keywords as a full-text index that scores."""
+
+    path: Path
+
+
+@attrs.frozen
+class Layout:
+    """Where everything of a target is.
+
+    Args:
+        name: The name of its collection.
+        spec: What it serves.
+        sources: Where each field is.
+        id: Where the chunk's id is in the payload; None where it is the point's.
+        vectors: The dense vectors, or why there are none.
+        keywords: Where keywords are asked, or why nowhere.
+        refused: Why a field is none, and what cannot be ordered by, by name.
+        where: Which points are the target; None for all.
+        shard_key: Where they are.
+        params: How vectors are searched.
+        unordered: What an order by a field lacks, by name.
+    """
+
+    name: str
+    spec: FieldSpec
+    sources: Mapping[str, Source]
+    id: Path | None
+    vectors: Vectors | str
+    keywords: Terms | Scored | str
+    refused: Mapping[str, str] = attrs.field(factory=dict)
+    unordered: Mapping[str, str] = attrs.field(factory=dict)
+    where: Filter | None = None
+    shard_key: str | int | None = None
+    params: models.SearchParams | None = None
+
+    @cached_property
+    def everything(self) -> Any:
+        """What to ask of a payload, so that a chunk can be read of it."""
+        paths = [source.read_from for source in self.sources.values()]
+        return self.of(paths)
+
+    def of(self, paths: Iterable[Path] = ()) -> Any:
+        """What to ask of a payload for the chunk's id and what is at some paths."""
+        every = [*paths, *([] if self.id is None else [self.id])]
+        include = list(dict.fromkeys(path.quoted for path in every))
+        return models.PayloadSelectorInclude(include=include) if include else False
+
+
+def laid_out_made(name: str, made: Made, server: Server) -> Layout:
+    """Where everything is in a collection that `create` made."""
+    indexed = {path for path, _ in indexes_of(made)}
+    sources = sources_of(made.spec, over_rest=server.over_rest)
+    fields, unordered = [], {}
+    for field in made.spec:
+        if field.sortable and sources[field.name].order not in indexed:
+            unordered[field.name] = "this store made the collection without payload indexes"
+        fields.append(_narrowed(field, server, sortable=field.name not in unordered))
+    vectors: Vectors | str = "the target declares no dimension"
+    from_making = made.spec
+    if from_making.dimension is not None:
+        vectors = Vectors("vector", from_making.dimension, from_making.distance)
+    keywords: Terms | str = "the target has no searchable field"
+    if made.searchable:
+        keywords = Terms(TERMS, made.analysis)
+    spec = FieldSpec(fields, from_making.dimension, from_making.distance)
+    return Layout(name, spec, sources, ID, vectors, keywords, unordered=unordered)
+
+
+def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Layout:
+    """Where everything is in a collection that is already there.
+
+    Raises:
+        Unconfigured: The collection is not as its configuration says, or leaves a choice.
+        InvalidQueryError: Its `where` is none that its fields serve.
+    """
+    if server.is_local and of.shard_key is not None:
+        raise _unsettled(of, "local mode has no shards; leave shard_key out")
+    schema = _schema(of, info, server)
+    vectors = _vectors(of, info)
+    keywords = _keywords(of, info, server)
+    sources: dict[str, Source] = {}
+    fields: list[Field] = []
+    refused: dict[str, str] = {}
+    unordered: dict[str, str] = {}
+    for field, path in _declared(of, schema):
+        kind = schema.get(path)
+        if field.type == "float" and kind == "integer":
+            refused[field.name] = (
+                f"field {field.name!r} is float, and its payload index at {path} is of integers,"
+                " which does not see fractions; make it one of floats"
+            )
+            continue
+        if kind not in _RANGES and field.sortable and field.type != "text":
+            unordered[field.name] = _lacks_index(field, path, of, server)
+        sources[field.name] = Plain(field, path, server.over_rest)
+        searched = field.searchable and not isinstance(keywords, str)
+        narrowed = _narrowed(field, server, sortable=field.name not in unordered)
+        fields.append(attrs.evolve(narrowed, searchable=searched))
+    dense = vectors if isinstance(vectors, Vectors) else None
+    spec = FieldSpec(
+        fields,
+        None if dense is None else dense.dimension,
+        "cosine" if dense is None else dense.distance,
+    )
+    return Layout(
+        of.name,
+        spec,
+        MappingProxyType(sources),
+        of.id,
+        vectors,
+        keywords,
+        refused,
+        unordered,
+        _checked(of.where, spec),
+        of.shard_key,
+        models.SearchParams(exact=of.exact or None, hnsw_ef=of.hnsw_ef)
+        if of.exact or of.hnsw_ef
+        else None,
+    )
+
+
+def _unsettled(of: Collection, what: str) -> Unconfigured:
+    return Unconfigured(f"collection {of.name!r}: {what}", store=_STORE)
+
+
+def _schema(of: Collection, info: models.CollectionInfo, server: Server) -> dict[Path, str]:
+    """The kind of payload index at each key. Local mode keeps none; what the configuration says."""
+    if server.is_local:
+        return {of.path(name): kind for name, kind in of.indexes.items()}
+    found = {}
+    for key, index in (info.payload_schema or {}).items():
+        try:
+            found[Path.parse(key)] = str(index.data_type)
+        except InvalidQueryError:  # a key that no field can have
+            continue
+    return found
+
+
+def _declared(of: Collection, schema: Mapping[Path, str]) -> Iterable[tuple[Field, Path]]:
+    """The fields of the configuration, then those that only the server knows of."""
+    taken = set()
+    for field in of.fields:
+        path = of.path(field.name)
+        taken.add(path)
+        yield field, path
+    names = {field.name for field in of.fields}
+    for path, kind in schema.items():
+        name = ".".join(key + ("[]" if each else "") for key, each in path.segments)
+        if path not in taken and path != of.id and kind in INDEXES and name not in names:
+            yield Field(name, INDEXES[kind], many=path.many), path
+
+
+def _narrowed(field: Field, server: Server, *, sortable: bool) -> Field:
+    """The field with what Qdrant serves of it: text has no order there."""
+    left_out: set[str] = set()
+    if field.type == "text":
+        left_out = {*_ORDERED, *(() if server.version >= PREFIX else ("prefix",))}
+    operators = [op for op in field.operators if op not in left_out]
+    return attrs.evolve(
+        field, operators=operators, sortable=sortable and field.sortable and field.type != "text"
+    )
+
+
+def _lacks_index(field: Field, path: Path, of: Collection, server: Server) -> str:
+    kind = {"int": "integer"}.get(field.type, field.type)
+    made = f"create_payload_index({of.name!r}, {path.quoted!r}, {kind!r})"
+    if server.is_local:
+        return (
+            f"local mode keeps no payload indexes, and a server orders by none without; say"
+            f" Collection(indexes={{{field.name!r}: {kind!r}}}) where the server has one, or"
+            f" make one there: {made}"
+        )
+    return f"there is no {kind} payload index at {path}, which Qdrant orders by; make one: {made}"
+
+
+def _vectors(of: Collection, info: models.CollectionInfo) -> Vectors | str:
+    there = info.config.params.vectors
+    named: dict[str, models.VectorParams] = (
+        there if isinstance(there, dict) else {} if there is None else {"": there}
+    )
+    name = of.vector
+    if name is None:
+        if not named:
+            return "the collection has no dense vectors"
+        if len(named) > 1:
+            raise _unsettled(of, f"it has several vectors: {_listed(named)}; give vector=…")
+        name = next(iter(named))
+    if (params := named.get(name)) is None:
+        raise _unsettled(of, f"it has no vector {name!r}; it has {_listed(named)}")
+    if params.multivector_config is not None:
+        return f"the vector {name!r} is several vectors a point, which is not served"
+    return Vectors(name or None, params.size, _DISTANCES[params.distance])
+
+
+def _keywords(of: Collection, info: models.CollectionInfo, server: Server) -> Terms | Scored | str:
+    if of.scored is not None:
+        if server.version < SCORING:
+            return (
+                f"a full-text index scores from Qdrant {_dotted(SCORING)} on, and this is"
+                f" {_dotted(server.version)}"
+            )
+        return Scored(of.path(of.scored))
+    weighed = {
+        name: params
+        for name, params in (info.config.params.sparse_vectors or {}).items()
+        if params.modifier == models.Modifier.IDF
+    }
+    name = of.sparse
+    if name is None:
+        if not weighed:
+            return (
+                "the collection has no sparse vector with the modifier IDF, and keywords are"
+                " searched in one"
+            )
+        if len(weighed) > 1:
+            raise _unsettled(
+                of, f"it has several sparse vectors: {_listed(weighed)}; give sparse=…"
+            )
+        name = next(iter(weighed))
+    if name not in weighed:
+        raise _unsettled(
+            of,
+            f"it has no sparse vector {name!r} with the modifier IDF, without which a rare word"
+            f" counts no more than any; it has {_listed(weighed) or 'none'}",
+        )
+    if not any(field.searchable for field in of.fields):
+        return "the configuration marks no field as searchable; mark those whose text is searched"
+    return Terms(name, of.analysis)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _checked(where: Filter | None, spec: FieldSpec) -> Filter | None:
+    if where is None:
+        return None
+    check(where, spec)
+    return simplify(where)

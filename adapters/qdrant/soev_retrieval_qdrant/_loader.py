@@ -1,0 +1,250 @@
+"""Collections of our own: created, filled, emptied."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+from qdrant_client import models
+
+from soev_retrieval.domain import (
+    FieldSpec,
+    InvalidQueryError,
+    Record,
+    RetrievalError,
+    Target,
+    check_record,
+    portable_name,
+)
+from soev_retrieval_qdrant._connection import Connection
+from soev_retrieval_qdrant._errors import is_there_already
+from soev_retrieval_qdrant._layout import Layout
+from soev_retrieval_qdrant._making import (
+    TERMS,
+    VECTOR,
+    Made,
+    creation,
+    indexes_of,
+    payload_of,
+    point_id,
+    text_of,
+)
+
+BATCH = 256
+"""How many points are sent at once, at the most."""
+
+_BYTES = 8_000_000  # of them, about; the server takes 32 MB
+_DRIFT = 0.1
+_DELETED = 10_000
+
+
+class Loading:
+    """Writes to collections that `create` made.
+
+    The weight of a term depends on the average length of a text, which is known only by and by. It
+    is counted over all texts that were ever loaded and kept with the collection. Where it has moved
+    by more than a tenth since the vectors were weighed, they are weighed anew.
+
+    Args:
+        connection: Where they are.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._writing: dict[Target, asyncio.Lock] = {}
+
+    async def create(self, target: Target, made: Made) -> None:
+        """Make the collection unless it is there, and the indexes that it lacks."""
+        try:
+            await self._connection.call(
+                lambda client: client.create_collection(target, **creation(made)),
+                operation="create",
+            )
+        except RetrievalError as error:
+            if not is_there_already(error):
+                raise
+
+    async def index(self, target: Target, made: Made) -> None:
+        """Make the payload indexes. Local mode keeps none, and looks at every point."""
+        if self._connection.is_local:
+            return
+        for path, kind in indexes_of(made):
+            await self._connection.call(
+                lambda client, path=path, kind=kind: client.create_payload_index(  # type: ignore[misc]
+                    target, path.quoted, field_schema=kind, wait=True
+                ),
+                operation="create",
+            )
+
+    async def upsert(
+        self, target: Target, made: Made, layout: Layout, records: Sequence[Record]
+    ) -> Made:
+        """Write the records. What is known of the collection after it."""
+        if not made.searchable:
+            await self._write(target, [_point(record, made, layout) for record in records])
+            return made
+        async with self._writing.setdefault(target, asyncio.Lock()):
+            counted = _counted(made, records)
+            weighed = _weighed_anew(counted)
+            if weighed is not counted and made.weighed[1]:
+                await self._weigh_anew(target, weighed, layout)
+            here = self._connection.is_local
+            await self._write(
+                target, [_point(record, weighed, layout, here=here) for record in records]
+            )
+            if _is_worth_writing(made, weighed):
+                await self._note(target, weighed)
+                return weighed
+            # Not written down: counted again with the next records.
+            return attrs.evolve(made, weighed=weighed.weighed)
+
+    async def delete(self, target: Target, ids: Sequence[str]) -> None:
+        """Remove the points of these chunks."""
+        for start in range(0, len(ids), _DELETED):
+            points: list[Any] = [point_id(id) for id in ids[start : start + _DELETED]]
+            await self._connection.call(
+                lambda client, points=points: client.delete(  # type: ignore[misc]
+                    target, points_selector=models.PointIdsList(points=points), wait=True
+                ),
+                operation="delete",
+            )
+
+    async def drop(self, target: Target) -> None:
+        """Remove the collection."""
+        await self._connection.call(
+            lambda client: client.delete_collection(target), operation="drop"
+        )
+
+    async def _write(self, target: Target, points: Sequence[models.PointStruct]) -> None:
+        for batch in _batches(points):
+            await self._connection.call(
+                lambda client, batch=batch: client.upsert(target, points=batch, wait=True),  # type: ignore[misc]
+                operation="upsert",
+            )
+
+    async def _note(self, target: Target, made: Made) -> None:
+        await self._connection.call(
+            lambda client: client.update_collection(target, metadata=made.metadata()),
+            operation="upsert",
+        )
+
+    async def _weigh_anew(self, target: Target, made: Made, layout: Layout) -> None:
+        """Make the sparse vectors of every point that is there with other weights."""
+        selector = layout.of(layout.sources[name].read_from for name in made.searchable)
+        offset: Any = None
+        while True:
+            points, offset = await self._connection.call(
+                lambda client, offset=offset: client.scroll(  # type: ignore[misc]
+                    target, limit=BATCH, offset=offset, with_payload=selector
+                ),
+                operation="upsert",
+            )
+            vectors = [
+                models.PointVectors(id=point.id, vector={TERMS: terms})
+                for point in points
+                if (terms := self._terms(point.payload or {}, made)) is not None
+            ]
+            if vectors:
+                await self._connection.call(
+                    lambda client, vectors=vectors: client.update_vectors(  # type: ignore[misc]
+                        target, points=vectors, wait=True
+                    ),
+                    operation="upsert",
+                )
+            if offset is None:
+                return
+
+    def _terms(self, properties: Mapping[str, Any], made: Made) -> Any:
+        return _terms(properties, made, here=self._connection.is_local)
+
+
+def all_records(records: Iterable[Record], spec: FieldSpec) -> list[Record]:
+    """Every record checked; of two with one id the last.
+
+    Raises:
+        InvalidQueryError: It is no iterable of records, or one does not keep to the spec, and the
+            error names it.
+    """
+    if isinstance(records, Record | str) or not isinstance(records, Iterable):
+        raise InvalidQueryError(
+            f"records must be an iterable of Record, not {type(records).__name__}"
+        )
+    return list({each.id: each for each in (check_record(one, spec) for one in records)}.values())
+
+
+def all_ids(ids: Iterable[str]) -> list[str]:
+    """Every id checked.
+
+    Raises:
+        InvalidQueryError: One is no text, or `ids` is one text and no list of them.
+    """
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise InvalidQueryError("ids must be an iterable of ids; for one, give [id]")
+    return [portable_name(id, "the id of a chunk") for id in ids]
+
+
+def _point(record: Record, made: Made, layout: Layout, *, here: bool = True) -> models.PointStruct:
+    vectors: dict[str, Any] = {}
+    if record.vector is not None:
+        vectors[VECTOR] = list(record.vector)
+    if made.searchable and (terms := _terms(record.properties, made, here=here)) is not None:
+        vectors[TERMS] = terms
+    return models.PointStruct(
+        id=point_id(record.id), vector=vectors, payload=payload_of(record, layout.sources)
+    )
+
+
+def _terms(properties: Mapping[str, Any], made: Made, *, here: bool) -> Any:
+    """The sparse vector of a point, or None where it has no terms."""
+    text = text_of(properties, made.searchable)
+    if not text.strip():
+        return None
+    terms = made.analysis.loaded(text, made.weights, here=here)
+    if isinstance(terms, models.SparseVector) and not terms.indices:
+        return None
+    return terms
+
+
+def _counted(made: Made, records: Sequence[Record]) -> Made:
+    """With the texts of these records counted in."""
+    lengths = [
+        made.analysis.length(text_of(record.properties, made.searchable)) for record in records
+    ]
+    texts = [length for length in lengths if length]
+    return attrs.evolve(made, texts=made.texts + len(texts), terms=made.terms + sum(texts))
+
+
+def _weighed_anew(made: Made) -> Made:
+    """Weighed by what is counted, where that has moved; else the same."""
+    if not made.terms:
+        return made
+    average = made.terms / made.texts
+    if made.weighed[1] and abs(average / made.weights.average - 1) <= _DRIFT:
+        return made
+    return attrs.evolve(made, weighed=(made.texts, made.terms))
+
+
+def _is_worth_writing(before: Made, after: Made) -> bool:
+    """Whether so many texts came that what is written down should know of them."""
+    return after.weighed != before.weighed or after.texts >= (1 + _DRIFT) * before.texts
+
+
+def _batches(points: Sequence[models.PointStruct]) -> Iterator[list[models.PointStruct]]:
+    batch: list[models.PointStruct] = []
+    size = 0
+    for point in points:
+        more = _size(point)
+        if batch and (len(batch) == BATCH or size + more > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(point)
+        size += more
+    if batch:
+        yield batch
+
+
+def _size(point: models.PointStruct) -> int:
+    """How many bytes a point is as JSON, about."""
+    vectors: Any = point.vector
+    vector = vectors.get(VECTOR) or ()
+    return 22 * len(vector) + 4 * len(str(point.payload)) + 500

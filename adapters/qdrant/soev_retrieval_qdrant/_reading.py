@@ -1,0 +1,163 @@
+"""Reading points by filter alone, in an order or in none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+from qdrant_client import models
+
+from soev_retrieval.domain import Chunk
+from soev_retrieval_qdrant._filters import native
+from soev_retrieval_qdrant._records import chunk, chunk_id
+from soev_retrieval_qdrant._search import Search
+from soev_retrieval_qdrant._sources import is_empty
+
+PAGE = 2_000
+"""How many points come in one answer."""
+
+
+@attrs.frozen
+class Reading:
+    """Points of a target that match a filter.
+
+    Args:
+        search: The target and the filter.
+    """
+
+    search: Search
+
+    async def chunks(self, limit: int) -> list[Chunk]:
+        """At most `limit` chunks, in the order of their points' ids."""
+        layout = self.search.layout
+        points = await self._scrolled(self._where(), limit, layout.everything)
+        return [chunk(point, layout) for point in points]
+
+    async def ordered(self, order_by: str, limit: int, *, descending: bool) -> list[Chunk]:
+        """The first `limit` chunks by a field: equal ones by id, those that lack it last."""
+        layout = self.search.layout
+        points = await self._first(order_by, limit, descending=descending)
+        # A point that holds several values comes once for each.
+        chunks = list({point.id: chunk(point, layout) for point in points}.values())
+        chunks.sort(key=lambda each: each.id)
+        there = [each for each in chunks if order_by in each.properties]
+        there.sort(key=lambda each: each.properties[order_by], reverse=descending)
+        odd = [each for each in chunks if order_by not in each.properties]
+        if len(there) >= limit:
+            return there[:limit]
+        lacking = await self._lacking(order_by, limit - len(there))
+        return [*there, *sorted([*odd, *lacking], key=lambda each: each.id)][:limit]
+
+    async def _first(
+        self, order_by: str, limit: int, *, descending: bool
+    ) -> Sequence[models.Record]:
+        """Every point that can be among the first `limit`, with its payload.
+
+        The server's order knows no chunk ids. Where the last one it brought compares like the next
+        one, all that compare so are looked at.
+        """
+        layout = self.search.layout
+        points = await self._by(order_by, limit + 1, layout.everything, descending=descending)
+        if len(points) <= limit:
+            return points
+        source = layout.sources[order_by]
+        last = source.order.read(points[limit - 1].payload or {})
+        if last != source.order.read(points[limit].payload or {}):
+            return points[:limit]
+        some = layout.of([source.order, source.read_from])
+        asked, found = limit + 1, points
+        while len(found) == asked and source.order.read(found[-1].payload or {}) == last:
+            asked *= 4
+            found = await self._by(order_by, asked, some, descending=descending)
+        return await self._whole(order_by, points, found, limit, descending=descending)
+
+    async def _whole(
+        self,
+        order_by: str,
+        points: Sequence[models.Record],
+        found: Sequence[models.Record],
+        limit: int,
+        *,
+        descending: bool,
+    ) -> Sequence[models.Record]:
+        """The first `limit` of those found, with the payload of each."""
+        layout = self.search.layout
+        source = layout.sources[order_by]
+        by_id = sorted(found, key=lambda point: chunk_id(point, layout))
+        there = [point for point in by_id if source.read(point.payload or {}) is not None]
+        there.sort(key=lambda point: source.read(point.payload or {}), reverse=descending)
+        wanted = [point.id for point in there[:limit]]
+        whole = {point.id: point for point in points}
+        missing = [id for id in wanted if id not in whole]
+        for start in range(0, len(missing), PAGE):
+            for record in await self.search.retrieved(missing[start : start + PAGE]):
+                whole[record.id] = record
+        return [whole[id] for id in wanted if id in whole]
+
+    async def _by(
+        self, order_by: str, limit: int, payload: Any, *, descending: bool
+    ) -> list[models.Record]:
+        """The first points that have the field, each once."""
+        layout = self.search.layout
+        direction = models.Direction.DESC if descending else models.Direction.ASC
+        key = layout.sources[order_by].order.quoted
+        points, _ = await self.search.connection.call(
+            lambda client: client.scroll(
+                layout.name,
+                scroll_filter=self._where(),
+                order_by=models.OrderBy(key=key, direction=direction),
+                limit=limit,
+                with_payload=payload,
+                shard_key_selector=layout.shard_key,
+            ),
+            operation=self.search.operation,
+        )
+        return points
+
+    async def _lacking(self, order_by: str, limit: int) -> list[Chunk]:
+        """The first `limit` by id of the chunks that lack a field."""
+        layout = self.search.layout
+        lacks = is_empty(layout.sources[order_by].read_from)
+        where = self._where()
+        both = models.Filter(must=[lacks] if where is None else [lacks, where])
+        points = await self._scrolled(both, None, layout.of())
+        ids = {chunk_id(point, layout): point.id for point in points}
+        first = sorted(ids)[:limit]
+        found: list[models.Record] = []
+        for start in range(0, len(first), PAGE):
+            wanted = [ids[id] for id in first[start : start + PAGE]]
+            found += await self.search.retrieved(wanted)
+        return [chunk(point, layout) for point in found]
+
+    async def _scrolled(
+        self, where: models.Filter | None, limit: int | None, payload: Any
+    ) -> list[models.Record]:
+        """At most `limit` points, or all, page by page."""
+        layout, offset = self.search.layout, None
+        points: list[models.Record] = []
+        while limit is None or len(points) < limit:
+            size = PAGE if limit is None else min(PAGE, limit - len(points))
+            page, offset = await self._page(layout.name, where, size, payload, offset)
+            points += page
+            if offset is None:
+                break
+        return points
+
+    async def _page(
+        self, name: str, where: models.Filter | None, size: int, payload: Any, offset: Any
+    ) -> tuple[list[models.Record], Any]:
+        answer: tuple[list[models.Record], Any] = await self.search.connection.call(
+            lambda client: client.scroll(
+                name,
+                scroll_filter=where,
+                limit=size,
+                offset=offset,
+                with_payload=payload,
+                shard_key_selector=self.search.layout.shard_key,
+            ),
+            operation=self.search.operation,
+        )
+        return answer
+
+    def _where(self) -> models.Filter | None:
+        search = self.search
+        return None if search.where is None else native(search.where, search.layout.sources)
