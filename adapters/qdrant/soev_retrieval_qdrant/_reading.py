@@ -56,10 +56,12 @@ class Reading:
         one, all that compare so are looked at.
         """
         layout = self.search.layout
-        points = await self._by(order_by, limit + 1, layout.everything, descending=descending)
+        source = layout.sources[order_by]
+        read = [each.read_from for each in layout.sources.values()]
+        all_of_it = layout.of([*read, source.order])
+        points = await self._by(order_by, limit + 1, all_of_it, descending=descending)
         if len(points) <= limit:
             return points
-        source = layout.sources[order_by]
         last = source.order.read(points[limit - 1].payload or {})
         if last != source.order.read(points[limit].payload or {}):
             return points[:limit]

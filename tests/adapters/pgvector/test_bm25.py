@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from soev_retrieval.domain import Field, FieldSpec, Hit, InvalidQueryError, Record, field
 from soev_retrieval.testing import strategies
 from soev_retrieval_pgvector import Making, PgvectorStore
-from tests.adapters.pgvector.corpus import TARGET, fill
+from tests.adapters.docstrings import TARGET
+from tests.adapters.pgvector.corpus import fill
 
 QUERIES = (
     "how do I wait until a queue has room",

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from soev_retrieval.domain import Hit, InvalidQueryError, Unconfigured, field, fuse_hybrid
 from soev_retrieval.engine import WeightedRrf
 from soev_retrieval_pgvector import PgvectorStore
-from tests.adapters.pgvector.corpus import DIMENSION, TARGET, fill
+from tests.adapters.docstrings import DIMENSION, TARGET
+from tests.adapters.pgvector.corpus import fill
 
 QUERY = "return the name of a file or a thread"
 VECTOR = np.random.default_rng(3).standard_normal(DIMENSION).tolist()
