@@ -93,7 +93,7 @@ async def test_both_legs_go_in_one_request(place: str) -> None:
             TARGET, query=QUERY, vector=VECTOR, limit=5, where=field("kind") == "function"
         )
         sent = where.stand_in.requests[before:]
-        assert [each.operation for each in sent][0] == "query_batch_points"
+        assert sent[0].operation == "query_batch_points"
         assert [each.operation for each in sent][1:] in ([], ["retrieve"])
         told = str(sent[0].message if place == "standin-grpc" else sent[0].body)
         assert told.count("function") == 2
