@@ -21,6 +21,48 @@ def check_limit(limit: object) -> int:
     raise InvalidQueryError(f"limit must be an int of at least 1, not {limit!r}")
 
 
+def check_number(value: object, what: str, *, most: float = math.inf) -> float:
+    """A setting of a store that is a finite number from 0 on, as a float.
+
+    Args:
+        value: The setting.
+        what: Its name, for the error.
+        most: The greatest that it may be.
+
+    Raises:
+        InvalidQueryError: It is not.
+    """
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        if math.isfinite(number) and 0 <= number <= most:
+            return number
+    up = "" if most == math.inf else f" to {most:,g}"
+    raise InvalidQueryError(f"{what} must be a finite number from 0{up}, not {value!r}")
+
+
+def check_seconds(value: object, what: str, *, most: float = math.inf) -> float:
+    """A setting of a store that is a time in seconds, above 0.
+
+    Raises:
+        InvalidQueryError: It is not.
+    """
+    if (given := check_number(value, what, most=most)) == 0:
+        raise InvalidQueryError(f"{what} must be above 0")
+    return given
+
+
+def check_count(value: object, what: str, *, most: float = math.inf) -> int:
+    """A setting of a store that is a whole number from 1 on.
+
+    Raises:
+        InvalidQueryError: It is not.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
+        return int(value)
+    up = "" if most == math.inf else f" to {most:,}"
+    raise InvalidQueryError(f"{what} must be an int from 1{up}, not {value!r}")
+
+
 def check_query(query: object) -> str:
     """`query` as it is. The error does not repeat it.
 

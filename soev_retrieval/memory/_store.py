@@ -1,8 +1,6 @@
 """The embedded store."""
 
-import math
 from collections.abc import Iterable, Sequence
-from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar
@@ -18,8 +16,10 @@ from soev_retrieval.domain import (
     Target,
     Unconfigured,
     check,
+    check_count,
     check_filter,
     check_limit,
+    check_number,
     check_order,
     check_query,
     check_record,
@@ -69,14 +69,10 @@ class MemoryStore:
         k1: float = 1.2,
         b: float = 0.75,
     ) -> None:
-        if not _is_number(k1) or not 0 <= k1 < math.inf:
-            raise InvalidQueryError(f"k1 must be at least 0 and finite, not {k1!r}")
-        if not _is_number(b) or not 0 <= b <= 1:
-            raise InvalidQueryError(f"b must be a number from 0 to 1, not {b!r}")
         self._alpha = default_alpha(alpha)
-        self._depth = check_limit(depth)
+        self._depth = check_count(depth, "depth")
         self._analysis = Analysis(language)
-        self._k1, self._b = float(k1), float(b)
+        self._k1, self._b = check_number(k1, "k1"), check_number(b, "b", most=1)
         self._indexes: dict[Target, Index] = {}
 
     async def hybrid(
@@ -248,7 +244,3 @@ def _several(given: Iterable[T], what: str, one: str) -> Iterable[T]:
     raise InvalidQueryError(
         f"{what} must be a list or another iterable, not {type(given).__name__}; give [{one}]"
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -277,14 +277,14 @@ async def test_searches_that_a_target_does_not_serve(filled: Fill) -> None:
     [
         ("alpha", None, "give a number from 0 to 1"),
         *(("alpha", value, "alpha must be a number") for value in (1.2, -0.1, math.nan, "x", True)),
-        *(("depth", value, "at least 1") for value in (0, 2.5, True, None)),
+        *(("depth", value, "from 1") for value in (0, 2.5, True, None)),
         *(
             ("language", value, "use dutch, english, .*or None")
             for value in ("klingon", "", 5, ["english"])
         ),
-        *(("k1", value, "k1 must be at least 0") for value in (-1, math.nan, math.inf, "x", None)),
+        *(("k1", value, "k1 must be a finite number from 0") for value in (-1, math.nan, math.inf, "x", None)),
         *(
-            ("b", value, "b must be a number from 0 to 1")
+            ("b", value, "b must be a finite number from 0 to 1")
             for value in (-0.1, 1.1, math.nan, "x", None)
         ),
     ],

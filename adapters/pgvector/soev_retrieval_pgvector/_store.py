@@ -18,10 +18,13 @@ from soev_retrieval.domain import (
     Target,
     Unconfigured,
     check,
+    check_count,
     check_filter,
     check_limit,
+    check_number,
     check_order,
     check_query,
+    check_seconds,
     check_vector,
     default_alpha,
     finite_vector,
@@ -35,7 +38,7 @@ from soev_retrieval_pgvector._connections import Connections
 from soev_retrieval_pgvector._layout import Layout, Vectors
 from soev_retrieval_pgvector._making import Made, Making, statements
 from soev_retrieval_pgvector._records import chunk, hit
-from soev_retrieval_pgvector._settings import number, of_connections, seconds, whole
+from soev_retrieval_pgvector._settings import LONGEST, of_connections
 from soev_retrieval_pgvector._sql import qualified
 from soev_retrieval_pgvector._statements import Bm25, Search, Statement
 from soev_retrieval_pgvector._table import Table, identifier
@@ -102,15 +105,19 @@ class PgvectorStore:
     ) -> None:
         if fusion not in FUSIONS:
             raise InvalidQueryError(f"there is no fusion {fusion!r}; use {', '.join(FUSIONS)}")
-        self._alpha, self._fusion, self._depth = default_alpha(alpha), fusion, whole(depth, "depth")
-        self._bm25 = Bm25(number(k1, "k1"), number(b, "b", most=1))
+        self._alpha, self._fusion, self._depth = (
+            default_alpha(alpha),
+            fusion,
+            check_count(depth, "depth"),
+        )
+        self._bm25 = Bm25(check_number(k1, "k1"), check_number(b, "b", most=1))
         self._schema = identifier(schema, "the schema")
         self._making = making or Making()
         self._connections = Connections(
             conninfo,
             of_connections(ef_search, statement_seconds),
-            max_size=whole(max_connections, "max_connections"),
-            wait_seconds=seconds(wait_seconds, "wait_seconds"),
+            max_size=check_count(max_connections, "max_connections"),
+            wait_seconds=check_seconds(wait_seconds, "wait_seconds", most=LONGEST),
             within=transaction_settings,
         )
         self._targets = Targets(self._connections, {} if tables is None else tables, self._schema)
