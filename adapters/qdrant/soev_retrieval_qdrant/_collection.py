@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import attrs
 
 from soev_retrieval.domain import Field, FieldSpec, Filter, InvalidQueryError, check_filter
 from soev_retrieval_qdrant._analysis import Analysis
 from soev_retrieval_qdrant._paths import Path
+from soev_retrieval_qdrant._settings import whole
 
 INDEXES = {
     "keyword": "text",
@@ -45,6 +47,8 @@ def _name(of: object, what: "attrs.Attribute[str]", value: str) -> None:
 
 
 def _fields(fields: Iterable[Field]) -> tuple[Field, ...]:
+    if not isinstance(fields, Iterable):
+        raise InvalidQueryError("the fields of a Collection must be Fields")
     fields = tuple(fields)
     for field in fields:
         if not isinstance(field, Field):
@@ -62,8 +66,12 @@ def _paths(keys: Mapping[str, str]) -> Mapping[str, Path]:
     return MappingProxyType({name: Path.parse(key) for name, key in keys.items()})
 
 
-def _path(key: str | None) -> Path | None:
-    return None if key is None else Path.parse(key)
+def _id(key: str | None) -> Path | None:
+    if key is None:
+        return None
+    if (path := Path.parse(key)).many:
+        raise InvalidQueryError(f"the id of a chunk is one value, and {key!r} goes through a list")
+    return path
 
 
 def _indexes(indexes: Mapping[str, str]) -> Mapping[str, str]:
@@ -75,12 +83,30 @@ def _indexes(indexes: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType(dict(indexes))
 
 
+def _vector(of: object, what: "attrs.Attribute[Any]", value: object) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InvalidQueryError(f"{what.name} must be the name of a vector, not {value!r}")
+
+
+def _shard_key(of: object, what: "attrs.Attribute[Any]", value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, str | int | None):
+        raise InvalidQueryError(f"a shard key is text or an int, not {value!r}")
+
+
+def _candidates(of: object, what: "attrs.Attribute[Any]", value: Any) -> None:
+    if value is not None:
+        whole(value, what.name)
+
+
 @attrs.frozen
 class Collection:
     """A collection that is already there, and of it what Qdrant does not tell.
 
     Payload keys are written as Qdrant writes them: `meta.year`, `pages[].text`, `"a.b"`. A value
-    of another type than its field's is left out of what is returned.
+    of another type than its field's is left out of what is returned, and is none for filters; only
+    a list in a field that is not declared as one is seen there, each element of it, and a number
+    with a fraction in a field of ints by `exists` and ranges. Where a server has a uuid index, which
+    compares UUIDs in whichever way they are written, they are returned and asked in the usual one.
 
     Args:
         name: The name of the collection, or an alias of it.
@@ -96,8 +122,8 @@ class Collection:
         scored: The searchable field whose full-text index has scoring (Qdrant 1.20 and later), to
             be asked in place of a sparse vector.
         where: Which points are the target, as a filter of the fields; None for all. The word
-            statistics of `bm25` are those of these points. So a tenant of a collection can be a
-            target.
+            statistics of `bm25` are those of these points, but not with `scored`. So a tenant of a
+            collection can be a target.
         shard_key: The shard key that holds the points, where the collection is sharded by key.
         exact: Whether to look at every vector, and leave the index unused.
         hnsw_ef: How many candidates the index keeps while it searches; None for the server's own.
@@ -112,15 +138,15 @@ class Collection:
     name: str = attrs.field(validator=_name)
     fields: tuple[Field, ...] = attrs.field(default=(), converter=_fields)
     keys: Mapping[str, Path] = attrs.field(factory=dict, converter=_paths)
-    id: Path | None = attrs.field(default=None, converter=_path)
-    vector: str | None = None
-    sparse: str | None = None
+    id: Path | None = attrs.field(default=None, converter=_id)
+    vector: str | None = attrs.field(default=None, validator=_vector)
+    sparse: str | None = attrs.field(default=None, validator=_vector)
     analysis: Analysis = attrs.field(factory=Analysis)
     scored: str | None = None
     where: Filter | None = None
-    shard_key: str | int | None = None
+    shard_key: str | int | None = attrs.field(default=None, validator=_shard_key)
     exact: bool = False
-    hnsw_ef: int | None = None
+    hnsw_ef: int | None = attrs.field(default=None, validator=_candidates)
     indexes: Mapping[str, str] = attrs.field(factory=dict, converter=_indexes)
 
     def __attrs_post_init__(self) -> None:
@@ -131,6 +157,8 @@ class Collection:
                     f"{setting} names {unknown[0]!r}, which is no field of the Collection",
                     field=unknown[0],
                 )
+        for name in names:
+            self.path(name)  # refuses what cannot be addressed
         searchable = [field.name for field in self.fields if field.searchable]
         if self.scored is not None and self.scored not in searchable:
             raise InvalidQueryError(

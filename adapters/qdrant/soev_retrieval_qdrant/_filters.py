@@ -15,7 +15,8 @@ from soev_retrieval.domain import (
     Nothing,
     join_equals,
 )
-from soev_retrieval_qdrant._sources import Condition, Source
+from soev_retrieval_qdrant._conditions import Condition
+from soev_retrieval_qdrant._sources import Source
 
 MAX_LEVELS = 40
 """gRPC carries 48 levels of filters, within a prefetch fewer, and REST 61."""
@@ -33,6 +34,9 @@ def native(where: Filter, sources: Mapping[str, Source]) -> models.Filter:
         InvalidQueryError: It nests deeper than Qdrant carries, or a predicate has no exact form.
     """
     made = _filter(where, sources, negated=False)
+    if made.must and made.must_not:
+        # Under an index the server forgets a must_not next to the same condition as a must.
+        made = models.Filter(must=[*_listed(made.must), models.Filter(must_not=made.must_not)])
     if (levels := _levels(made)) > MAX_LEVELS:
         raise InvalidQueryError(
             f"the filter nests {levels} levels of 'and' and 'or' in turn, and Qdrant carries"

@@ -9,49 +9,35 @@ import attrs
 from qdrant_client import models
 
 from soev_retrieval.domain import (
+    EVERYTHING,
     Field,
     FieldSpec,
     Filter,
     InvalidQueryError,
     Unconfigured,
     check,
+    predicates,
     simplify,
 )
 from soev_retrieval_qdrant._analysis import Analysis
 from soev_retrieval_qdrant._collection import INDEXES, Collection
+from soev_retrieval_qdrant._indexes import Index, indexes_there, misfit, no_order
 from soev_retrieval_qdrant._making import (
     DISTANCES,
     ID,
     TERMS,
+    VECTOR,
     Made,
     indexes_of,
     sources_of,
 )
 from soev_retrieval_qdrant._paths import Path
-from soev_retrieval_qdrant._sources import Plain, Source
+from soev_retrieval_qdrant._server import CORPUS, SCORING, Server
+from soev_retrieval_qdrant._sources import Exact, Plain, Source
 
 _STORE = "QdrantStore"
 _ORDERED = ("gt", "gte", "lt", "lte")
-_RANGES = {"integer", "float", "datetime"}
 _DISTANCES = {theirs: ours for ours, theirs in DISTANCES.items()}
-
-PREFIX = (1, 19)
-SCORING = (1, 20)
-
-
-@attrs.frozen
-class Server:
-    """What answers.
-
-    Args:
-        version: Its version, as far as two numbers go.
-        is_local: Whether it is local mode.
-        over_rest: Whether requests travel as JSON.
-    """
-
-    version: tuple[int, int]
-    is_local: bool
-    over_rest: bool
 
 
 @attrs.frozen
@@ -135,20 +121,22 @@ class Layout:
 def laid_out_made(name: str, made: Made, server: Server) -> Layout:
     """Where everything is in a collection that `create` made."""
     indexed = {path for path, _ in indexes_of(made)}
-    sources = sources_of(made.spec, over_rest=server.over_rest)
+    sources = {
+        name: _placed(source, server)
+        for name, source in sources_of(made.spec, over_rest=server.over_rest).items()
+    }
     fields, unordered = [], {}
     for field in made.spec:
         if field.sortable and sources[field.name].order not in indexed:
             unordered[field.name] = "this store made the collection without payload indexes"
         fields.append(_narrowed(field, server, sortable=field.name not in unordered))
     vectors: Vectors | str = "the target declares no dimension"
-    from_making = made.spec
-    if from_making.dimension is not None:
-        vectors = Vectors("vector", from_making.dimension, from_making.distance)
+    if made.spec.dimension is not None:
+        vectors = Vectors(VECTOR, made.spec.dimension, made.spec.distance)
     keywords: Terms | str = "the target has no searchable field"
     if made.searchable:
         keywords = Terms(TERMS, made.analysis)
-    spec = FieldSpec(fields, from_making.dimension, from_making.distance)
+    spec = FieldSpec(fields, made.spec.dimension, made.spec.distance)
     return Layout(name, spec, sources, ID, vectors, keywords, unordered=unordered)
 
 
@@ -161,7 +149,7 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
     """
     if server.is_local and of.shard_key is not None:
         raise _unsettled(of, "local mode has no shards; leave shard_key out")
-    schema = _schema(of, info, server)
+    schema = indexes_there(of, info, server)
     vectors = _vectors(of, info)
     keywords = _keywords(of, info, server)
     sources: dict[str, Source] = {}
@@ -169,18 +157,19 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
     refused: dict[str, str] = {}
     unordered: dict[str, str] = {}
     for field, path in _declared(of, schema):
-        kind = schema.get(path)
-        if field.type == "float" and kind == "integer":
-            refused[field.name] = (
-                f"field {field.name!r} is float, and its payload index at {path} is of integers,"
-                " which does not see fractions; make it one of floats"
-            )
+        index = schema.get(path)
+        if why := misfit(field, path, index, of):
+            refused[field.name] = why
             continue
-        if kind not in _RANGES and field.sortable and field.type != "text":
-            unordered[field.name] = _lacks_index(field, path, of, server)
-        sources[field.name] = Plain(field, path, server.over_rest)
+        if why := no_order(field, path, index, of, server):
+            unordered[field.name] = why
+        as_uuid = field.type == "text" and index is not None and index.kind == "uuid"
+        source = Plain(field, path, server.over_rest, as_uuid=as_uuid and not server.is_local)
+        sources[field.name] = _placed(source, server)
         searched = field.searchable and not isinstance(keywords, str)
-        narrowed = _narrowed(field, server, sortable=field.name not in unordered)
+        narrowed = _narrowed(
+            field, server, sortable=field.name not in unordered, has_prefix=not as_uuid
+        )
         fields.append(attrs.evolve(narrowed, searchable=searched))
     dense = vectors if isinstance(vectors, Vectors) else None
     spec = FieldSpec(
@@ -197,7 +186,7 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
         keywords,
         refused,
         unordered,
-        _checked(of.where, spec),
+        _checked(of.where, spec, refused),
         of.shard_key,
         models.SearchParams(exact=of.exact or None, hnsw_ef=of.hnsw_ef)
         if of.exact or of.hnsw_ef
@@ -209,20 +198,7 @@ def _unsettled(of: Collection, what: str) -> Unconfigured:
     return Unconfigured(f"collection {of.name!r}: {what}", store=_STORE)
 
 
-def _schema(of: Collection, info: models.CollectionInfo, server: Server) -> dict[Path, str]:
-    """The kind of payload index at each key. Local mode keeps none; what the configuration says."""
-    if server.is_local:
-        return {of.path(name): kind for name, kind in of.indexes.items()}
-    found = {}
-    for key, index in (info.payload_schema or {}).items():
-        try:
-            found[Path.parse(key)] = str(index.data_type)
-        except InvalidQueryError:  # a key that no field can have
-            continue
-    return found
-
-
-def _declared(of: Collection, schema: Mapping[Path, str]) -> Iterable[tuple[Field, Path]]:
+def _declared(of: Collection, schema: Mapping[Path, Index]) -> Iterable[tuple[Field, Path]]:
     """The fields of the configuration, then those that only the server knows of."""
     taken = set()
     for field in of.fields:
@@ -230,33 +206,30 @@ def _declared(of: Collection, schema: Mapping[Path, str]) -> Iterable[tuple[Fiel
         taken.add(path)
         yield field, path
     names = {field.name for field in of.fields}
-    for path, kind in schema.items():
-        name = ".".join(key + ("[]" if each else "") for key, each in path.segments)
-        if path not in taken and path != of.id and kind in INDEXES and name not in names:
-            yield Field(name, INDEXES[kind], many=path.many), path
+    for path, index in schema.items():
+        name = path.written
+        if path not in taken and path != of.id and index.kind in INDEXES and name not in names:
+            yield Field(name, INDEXES[index.kind], many=path.many), path
 
 
-def _narrowed(field: Field, server: Server, *, sortable: bool) -> Field:
-    """The field with what Qdrant serves of it: text has no order there."""
+def _placed(source: Source, server: Server) -> Source:
+    """The source, asked as what answers has to be asked."""
+    if isinstance(source, Plain):
+        return attrs.evolve(source, is_local=server.is_local, has_prefix=server.has_prefix)
+    if isinstance(source, Exact):
+        return attrs.evolve(source, is_local=server.is_local)
+    return source
+
+
+def _narrowed(field: Field, server: Server, *, sortable: bool, has_prefix: bool = True) -> Field:
+    """The field with what Qdrant serves of it: text has no order there, and a UUID no beginning."""
     left_out: set[str] = set()
     if field.type == "text":
-        left_out = {*_ORDERED, *(() if server.version >= PREFIX else ("prefix",))}
+        left_out = {*_ORDERED, *(() if has_prefix and server.has_prefix else ("prefix",))}
     operators = [op for op in field.operators if op not in left_out]
     return attrs.evolve(
         field, operators=operators, sortable=sortable and field.sortable and field.type != "text"
     )
-
-
-def _lacks_index(field: Field, path: Path, of: Collection, server: Server) -> str:
-    kind = {"int": "integer"}.get(field.type, field.type)
-    made = f"create_payload_index({of.name!r}, {path.quoted!r}, {kind!r})"
-    if server.is_local:
-        return (
-            f"local mode keeps no payload indexes, and a server orders by none without; say"
-            f" Collection(indexes={{{field.name!r}: {kind!r}}}) where the server has one, or"
-            f" make one there: {made}"
-        )
-    return f"there is no {kind} payload index at {path}, which Qdrant orders by; make one: {made}"
 
 
 def _vectors(of: Collection, info: models.CollectionInfo) -> Vectors | str:
@@ -311,19 +284,29 @@ def _keywords(of: Collection, info: models.CollectionInfo, server: Server) -> Te
         )
     if not any(field.searchable for field in of.fields):
         return "the configuration marks no field as searchable; mark those whose text is searched"
+    if of.where is not None and server.version < CORPUS:
+        return (
+            f"a part of a collection has word statistics of its own from Qdrant {_dotted(CORPUS)}"
+            f" on, and this is {_dotted(server.version)}"
+        )
     return Terms(name, of.analysis)
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    return ", ".join(repr(name) for name in sorted(names))
 
 
 def _dotted(version: tuple[int, int]) -> str:
     return ".".join(map(str, version))
 
 
-def _checked(where: Filter | None, spec: FieldSpec) -> Filter | None:
+def _checked(where: Filter | None, spec: FieldSpec, refused: Mapping[str, str]) -> Filter | None:
+    """The filter that makes the target, folded; None where it is everything."""
     if where is None:
         return None
+    for term in predicates(where):
+        if term.field in refused:
+            raise InvalidQueryError(refused[term.field], field=term.field)
     check(where, spec)
-    return simplify(where)
+    folded = simplify(where)
+    return None if folded == EVERYTHING else folded

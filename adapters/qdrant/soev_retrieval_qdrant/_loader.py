@@ -1,8 +1,10 @@
 """Collections of our own: created, filled, emptied."""
 
 import asyncio
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 import attrs
 from qdrant_client import models
@@ -17,11 +19,12 @@ from soev_retrieval.domain import (
     portable_name,
 )
 from soev_retrieval_qdrant._connection import Connection
-from soev_retrieval_qdrant._errors import is_there_already
+from soev_retrieval_qdrant._errors import is_missing_point, is_there_already
 from soev_retrieval_qdrant._layout import Layout
 from soev_retrieval_qdrant._making import (
     TERMS,
     VECTOR,
+    WRITE,
     Made,
     creation,
     indexes_of,
@@ -36,6 +39,7 @@ BATCH = 256
 _BYTES = 8_000_000  # of them, about; the server takes 32 MB
 _DRIFT = 0.1
 _DELETED = 10_000
+_PATIENCE = 10  # how often a page is read again, of which points are gone
 
 
 class Loading:
@@ -43,7 +47,8 @@ class Loading:
 
     The weight of a term depends on the average length of a text, which is known only by and by. It
     is counted over all texts that were ever loaded and kept with the collection. Where it has moved
-    by more than a tenth since the vectors were weighed, they are weighed anew.
+    by more than a tenth since the vectors were weighed, they are weighed anew. What few texts add is
+    kept here until they are a tenth of all, so that not every write changes the collection.
 
     Args:
         connection: Where they are.
@@ -51,7 +56,12 @@ class Loading:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._writing: dict[Target, asyncio.Lock] = {}
+        self._turns = WeakValueDictionary[Target, asyncio.Lock]()
+        self._unwritten: dict[Target, tuple[int, int]] = {}
+
+    def turn(self, target: Target) -> asyncio.Lock:
+        """What is held while texts are counted and written: one after the other."""
+        return self._turns.setdefault(target, asyncio.Lock())
 
     async def create(self, target: Target, made: Made) -> None:
         """Make the collection unless it is there, and the indexes that it lacks."""
@@ -78,25 +88,21 @@ class Loading:
 
     async def upsert(
         self, target: Target, made: Made, layout: Layout, records: Sequence[Record]
-    ) -> Made:
-        """Write the records. What is known of the collection after it."""
+    ) -> None:
+        """Write the records to a collection as it is now, in turn."""
         if not made.searchable:
-            await self._write(target, [_point(record, made, layout) for record in records])
-            return made
-        async with self._writing.setdefault(target, asyncio.Lock()):
-            counted = _counted(made, records)
-            weighed = _weighed_anew(counted)
-            if weighed is not counted and made.weighed[1]:
-                await self._weigh_anew(target, weighed, layout)
-            here = self._connection.is_local
-            await self._write(
-                target, [_point(record, weighed, layout, here=here) for record in records]
-            )
-            if _is_worth_writing(made, weighed):
-                await self._note(target, weighed)
-                return weighed
-            # Not written down: counted again with the next records.
-            return attrs.evolve(made, weighed=weighed.weighed)
+            await self._write(target, self._points(records, made, layout))
+            return
+        counted = _counted(made, records, self._unwritten.get(target, (0, 0)))
+        weighed = _weighed_anew(counted)
+        if weighed is not counted and made.weighed[1]:
+            await self._weigh_anew(target, weighed, layout)
+        await self._write(target, self._points(records, weighed, layout))
+        if _is_worth_writing(made, weighed):
+            await self._note(target, weighed)
+            self._unwritten.pop(target, None)
+        else:
+            self._unwritten[target] = weighed.texts - made.texts, weighed.terms - made.terms
 
     async def delete(self, target: Target, ids: Sequence[str]) -> None:
         """Remove the points of these chunks."""
@@ -111,9 +117,16 @@ class Loading:
 
     async def drop(self, target: Target) -> None:
         """Remove the collection."""
+        self._unwritten.pop(target, None)
         await self._connection.call(
             lambda client: client.delete_collection(target), operation="drop"
         )
+
+    def _points(
+        self, records: Sequence[Record], made: Made, layout: Layout
+    ) -> list[models.PointStruct]:
+        write, here = secrets.randbits(52), self._connection.is_local
+        return [_point(record, made, layout, write, here=here) for record in records]
 
     async def _write(self, target: Target, points: Sequence[models.PointStruct]) -> None:
         for batch in _batches(points):
@@ -130,32 +143,48 @@ class Loading:
 
     async def _weigh_anew(self, target: Target, made: Made, layout: Layout) -> None:
         """Make the sparse vectors of every point that is there with other weights."""
-        selector = layout.of(layout.sources[name].read_from for name in made.searchable)
-        offset: Any = None
+        texts = [layout.sources[name].read_from for name in made.searchable]
+        selector = layout.of([*texts, WRITE])
+        start, again = None, _PATIENCE
         while True:
-            points, offset = await self._connection.call(
-                lambda client, offset=offset: client.scroll(  # type: ignore[misc]
-                    target, limit=BATCH, offset=offset, with_payload=selector
+            points, following = await self._connection.call(
+                lambda client, start=start: client.scroll(  # type: ignore[misc]
+                    target, limit=BATCH, offset=start, with_payload=selector
                 ),
                 operation="upsert",
             )
-            vectors = [
-                models.PointVectors(id=point.id, vector={TERMS: terms})
-                for point in points
-                if (terms := self._terms(point.payload or {}, made)) is not None
-            ]
-            if vectors:
-                await self._connection.call(
-                    lambda client, vectors=vectors: client.update_vectors(  # type: ignore[misc]
-                        target, points=vectors, wait=True
-                    ),
-                    operation="upsert",
-                )
-            if offset is None:
+            try:
+                await self._weigh(target, points, made)
+            except RetrievalError as error:
+                if not is_missing_point(error) or not again:
+                    raise
+                again -= 1  # somebody deletes meanwhile: the same page without it
+                continue
+            if following is None:
                 return
+            start, again = following, _PATIENCE
 
-    def _terms(self, properties: Mapping[str, Any], made: Made) -> Any:
-        return _terms(properties, made, here=self._connection.is_local)
+    async def _weigh(self, target: Target, points: Sequence[models.Record], made: Made) -> None:
+        """Give points other weights, but for those that somebody wrote anew meanwhile."""
+        here = self._connection.is_local
+        vectors = [
+            models.PointVectors(id=point.id, vector={TERMS: terms})
+            for point in points
+            if (terms := _terms(point.payload or {}, made, here=here)) is not None
+        ]
+        if not vectors:
+            return
+        writes = sorted({WRITE.read(point.payload or {}) for point in points})
+        unchanged = models.FieldCondition(key=WRITE.quoted, match=models.MatchAny(any=writes))
+        await self._connection.call(
+            lambda client: client.update_vectors(
+                target,
+                points=vectors,
+                update_filter=models.Filter(must=[unchanged]),
+                wait=True,
+            ),
+            operation="upsert",
+        )
 
 
 def all_records(records: Iterable[Record], spec: FieldSpec) -> list[Record]:
@@ -183,14 +212,16 @@ def all_ids(ids: Iterable[str]) -> list[str]:
     return [portable_name(id, "the id of a chunk") for id in ids]
 
 
-def _point(record: Record, made: Made, layout: Layout, *, here: bool = True) -> models.PointStruct:
+def _point(
+    record: Record, made: Made, layout: Layout, write: int, *, here: bool
+) -> models.PointStruct:
     vectors: dict[str, Any] = {}
     if record.vector is not None:
         vectors[VECTOR] = list(record.vector)
     if made.searchable and (terms := _terms(record.properties, made, here=here)) is not None:
         vectors[TERMS] = terms
     return models.PointStruct(
-        id=point_id(record.id), vector=vectors, payload=payload_of(record, layout.sources)
+        id=point_id(record.id), vector=vectors, payload=payload_of(record, layout.sources, write)
     )
 
 
@@ -205,13 +236,17 @@ def _terms(properties: Mapping[str, Any], made: Made, *, here: bool) -> Any:
     return terms
 
 
-def _counted(made: Made, records: Sequence[Record]) -> Made:
-    """With the texts of these records counted in."""
+def _counted(made: Made, records: Sequence[Record], unwritten: tuple[int, int]) -> Made:
+    """With the texts of these records counted in, and those that are not written down."""
     lengths = [
         made.analysis.length(text_of(record.properties, made.searchable)) for record in records
     ]
     texts = [length for length in lengths if length]
-    return attrs.evolve(made, texts=made.texts + len(texts), terms=made.terms + sum(texts))
+    return attrs.evolve(
+        made,
+        texts=made.texts + unwritten[0] + len(texts),
+        terms=made.terms + unwritten[1] + sum(texts),
+    )
 
 
 def _weighed_anew(made: Made) -> Made:

@@ -1,7 +1,8 @@
 """Collections that this store makes, and what stands in their points.
 
 A point's payload holds the fields as other programs read them, and beside them, under `_soev`, the
-id of the chunk and each float as whole numbers, which survive where decimal text does not.
+id of the chunk, the number of the write that brought it, and each float as whole numbers, which
+survive where decimal text does not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,7 @@ OWN = "_soev"
 VECTOR = "vector"
 TERMS = "bm25"
 ID = Path.of(OWN, "id")
+WRITE = Path.of(OWN, "write")
 
 _MARK = "soev_retrieval"
 _NAMESPACE = uuid5(NAMESPACE_OID, "soev-retrieval")
@@ -45,6 +47,8 @@ class Making:
         ascii_folding: Whether `café` and `cafe` are one word.
         k1: How soon BM25 has seen enough of one word.
         b: How much BM25 counts the length of a text, 0 to 1.
+        tenant: The text field that tells tenants apart, so that the server keeps the points of one
+            together; None where none does.
         indexes: Whether fields get payload indexes. Without them every filter looks at every
             point, and nothing can be ordered by.
         m: How many neighbours a vector has in the HNSW index.
@@ -61,6 +65,7 @@ class Making:
     ascii_folding: bool = False
     k1: float = 1.2
     b: float = 0.75
+    tenant: str | None = None
     indexes: bool = True
     m: int = 16
     ef_construct: int = 100
@@ -177,6 +182,24 @@ def _source(field: Field, *, over_rest: bool) -> Source:
     return Plain(field, path, over_rest)
 
 
+def check_making(made: Made) -> None:
+    """Refuse a spec that cannot be made so.
+
+    Raises:
+        InvalidQueryError: A field cannot stand in a payload, or the tenant is none of one text.
+    """
+    sources_of(made.spec, over_rest=False)
+    tenant = made.making.tenant
+    if tenant is not None and not any(
+        (field.name, field.type, field.many) == (tenant, "text", False) for field in made.spec
+    ):
+        raise InvalidQueryError(
+            f"the spec declares no text field {tenant!r}, which the store's making names as the"
+            " tenant",
+            field=tenant,
+        )
+
+
 def creation(made: Made) -> dict[str, Any]:
     """What `create_collection` takes."""
     spec, making = made.spec, made.making
@@ -209,6 +232,9 @@ def indexes_of(made: Made) -> Iterator[tuple[Path, models.PayloadSchemaType | An
             if not field.many:
                 yield source.high, _integers(lookup=True, range=True)
                 yield source.low, _integers(lookup=False, range=True)
+        elif name == made.making.tenant:
+            kind = models.KeywordIndexType.KEYWORD
+            yield Path.of(name), models.KeywordIndexParams(type=kind, is_tenant=True)
         elif not field.searchable:  # a keyword index would keep every text a second time
             yield Path.of(name), _KINDS[field.type]
 
@@ -232,8 +258,8 @@ def point_id(id: str) -> str:
     return str(uuid5(_NAMESPACE, id))
 
 
-def payload_of(record: Record, sources: Mapping[str, Source]) -> dict[str, Any]:
-    """What stands in the payload of a record's point."""
+def payload_of(record: Record, sources: Mapping[str, Source], write: int) -> dict[str, Any]:
+    """What stands in the payload of a record's point, written with others of one number."""
     floats, payload = {}, {}
     for name, value in record.properties.items():
         source = sources[name]
@@ -242,7 +268,7 @@ def payload_of(record: Record, sources: Mapping[str, Source]) -> dict[str, Any]:
         payload[name] = (
             [_written(one) for one in value] if isinstance(value, tuple) else _written(value)
         )
-    return {**payload, OWN: {"id": record.id, **({"floats": floats} if floats else {})}}
+    return {**payload, OWN: {"id": record.id, "write": write, **({"floats": floats} if floats else {})}}
 
 
 def _written(value: Any) -> Any:

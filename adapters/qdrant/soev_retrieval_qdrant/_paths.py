@@ -8,7 +8,8 @@ import attrs
 
 from soev_retrieval.domain import InvalidQueryError, portable_name
 
-_SEGMENT = re.compile(r'(?:"(?P<quoted>[^"]+)"|(?P<bare>[^".\[\]]+))(?P<each>\[\])?(?:\.|\Z)')
+_SEGMENT = re.compile(r'(?:"(?P<quoted>[^"\\]+)"|(?P<bare>[^".\[\]\\]+))(?P<each>\[\])?(?:\.|\Z)')
+_BARE = re.compile(r"(?:[^\W_]|[_-])+")
 
 
 @attrs.frozen
@@ -27,13 +28,14 @@ class Path:
         """The path through these keys, whatever characters they hold.
 
         Raises:
-            InvalidQueryError: A key is empty or holds a quotation mark, which Qdrant cannot address.
+            InvalidQueryError: A key is empty, or holds a quotation mark or a backslash, which
+                Qdrant cannot address (local mode could address the last, a server does not).
         """
         for key in keys:
-            if not key or '"' in key:
+            if not key or '"' in key or "\\" in key:
                 raise InvalidQueryError(
                     f"the payload key {key!r} cannot be addressed: Qdrant has no way to ask for a"
-                    " key that is empty or holds a quotation mark; use another one",
+                    " key that is empty, or holds a quotation mark or a backslash; use another one",
                     field=key,
                 )
         return cls(tuple((portable_name(key, "a payload key"), False) for key in keys))
@@ -45,9 +47,10 @@ class Path:
         Raises:
             InvalidQueryError: It is none.
         """
+        text = portable_name(text, "a payload path")
         segments: list[tuple[str, bool]] = []
         at = 0
-        while at < len(text) or not segments:
+        while at < len(text):
             if (found := _SEGMENT.match(text, at)) is None:
                 raise InvalidQueryError(
                     f"{text!r} is no payload path; write keys with dots between them, each in"
@@ -71,7 +74,15 @@ class Path:
     @property
     def quoted(self) -> str:
         """The path as Qdrant takes it, whatever characters are in it."""
-        return ".".join(f'"{key}"{"[]" if each else ""}' for key, each in self.segments)
+        return ".".join(f"{_quoted(key)}{'[]' if each else ''}" for key, each in self.segments)
+
+    @property
+    def written(self) -> str:
+        """The path as people write it: a key in quotation marks only where it needs them."""
+        return ".".join(
+            f"{key if _BARE.fullmatch(key) else _quoted(key)}{'[]' if each else ''}"
+            for key, each in self.segments
+        )
 
     def read(self, payload: Mapping[str, Any]) -> Any:
         """What is there: None where nothing is, a list where the path goes through one."""
@@ -79,6 +90,10 @@ class Path:
 
     def __str__(self) -> str:
         return self.quoted
+
+
+def _quoted(key: str) -> str:
+    return f'"{key}"'
 
 
 def _read(value: Any, segments: Sequence[tuple[str, bool]]) -> Any:

@@ -6,14 +6,26 @@ from typing import Any
 import attrs
 from qdrant_client import models
 
-from soev_retrieval.domain import Filter, Hit, InvalidQueryError, best_first
+from soev_retrieval.domain import Filter, Hit, InvalidQueryError, best_first, fuse_hybrid
 from soev_retrieval_qdrant._connection import Connection
+from soev_retrieval_qdrant._errors import Unreadable, ours
 from soev_retrieval_qdrant._filters import native
 from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
-from soev_retrieval_qdrant._records import chunk_id, hit
+from soev_retrieval_qdrant._records import Point, chunk_id, hit, properties
 
 MOST_TIED = 10_000
 """How many points of one score are looked at, to take those with the least ids."""
+
+
+class _Numbers(list[float]):
+    """The numbers of a vector, which are only read.
+
+    The client copies every question it is given; number by number, that would cost as much as all
+    else it does with one.
+    """
+
+    def __deepcopy__(self, memo: object) -> "_Numbers":
+        return self
 
 
 @attrs.frozen
@@ -51,13 +63,14 @@ class Search:
 
     def near(self, vectors: Vectors, vector: Sequence[float]) -> Leg:
         """The question for near vectors."""
-        nearest = models.NearestQuery.model_construct(nearest=list(vector))
+        nearest = models.NearestQuery.model_construct(nearest=_Numbers(vector))
         return Leg(nearest, vectors.name, self.layout.params, vectors.turned)
 
     def keyword(self, keywords: Terms | Scored, query: str) -> Leg:
         """The question for keywords. How rare a word is counts over the whole target."""
         if isinstance(keywords, Scored):
-            return Leg(models.TextQuery(text=query), keywords.path.quoted)
+            # Local mode knows the index by its key as it was written, and by no other form.
+            return Leg(models.TextQuery(text=query), keywords.path.written)
         terms = keywords.analysis.asked(query, here=self.connection.is_local)
         params = None
         if self.layout.where is not None:
@@ -65,17 +78,55 @@ class Search:
             params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
         return Leg(models.NearestQuery(nearest=terms), keywords.name, params)
 
-    async def best(self, legs: Sequence[Leg], limit: int) -> list[list[Hit]]:
-        """The best `limit` hits of each question, in one round trip unless scores are tied there.
+    async def best(self, leg: Leg, limit: int) -> list[Hit]:
+        """The best `limit` hits of a question, in one round trip unless scores are tied there."""
+        [points] = await self._asked([leg], limit, self.layout.everything)
+        points = await self._settled(leg, points, limit)
+        return best_first(hit(point, self.layout, turned=leg.turned) for point in points)
 
-        One more is asked for, so that a tie is seen.
+    async def hybrid(
+        self, near: Leg, keyword: Leg, *, alpha: float, depth: int, limit: int
+    ) -> list[Hit]:
+        """The hybrid ranking of both questions, `depth` deep.
+
+        The questions are one round trip. Over gRPC what the points of the ranking hold is another:
+        there two hundred payloads take longer than all the rest.
+
+        Which of the points that tie with the last one of a leg are taken changes nothing above a
+        score of 0: they are the least of the leg, and count 0 there. Only where the ranking comes
+        down to that, or all of a leg tie, are they looked at.
         """
-        requests = [self._request(leg, limit + 1, self.layout.everything) for leg in legs]
-        answers = await self._points(requests)
-        return [
-            await self._settled(leg, points, limit)
-            for leg, points in zip(legs, answers, strict=True)
-        ]
+        legs = [near, keyword]
+        at_once = self.connection.over_rest
+        answers = await self._asked(legs, depth, self.layout.everything if at_once else False)
+        ranking = _ranking(legs, [points[:depth] for points in answers], alpha)
+        if any(_is_tied(points, depth) for points in answers) and (
+            len(ranking) < limit
+            or ranking[limit - 1].score <= 0
+            or any(points[0].score == points[-1].score for points in answers if points)
+        ):
+            answers = [
+                await self._settled(leg, points, depth)
+                for leg, points in zip(legs, answers, strict=True)
+            ]
+            ranking = _ranking(legs, answers, alpha)
+        # Those that tie with the last one too: equal ones come in the order of the chunks' ids.
+        least = ranking[:limit][-1].score if ranking else 0.0
+        scores = {each.id: each.score for each in ranking if each.score >= least}
+        points = {str(point.id): point for points in answers for point in points}
+        wanted: Sequence[Point] = [points[id] for id in scores]
+        if not at_once:
+            wanted = await self.retrieved([point.id for point in wanted])
+        return best_first(
+            Hit(chunk_id(point, self.layout), scores[str(point.id)], properties(point, self.layout))
+            for point in wanted
+        )[:limit]
+
+    async def _asked(
+        self, legs: Sequence[Leg], limit: int, payload: Any
+    ) -> list[list[models.ScoredPoint]]:
+        """The first `limit` points of each question, and one more, so that a tie is seen."""
+        return await self._points([self._request(leg, limit + 1, payload) for leg in legs])
 
     async def fused(self, legs: Sequence[Leg], query: Any, *, depth: int, limit: int) -> list[Hit]:
         """What the server's own fusion of the legs says. The filter is in each of them and around."""
@@ -114,17 +165,41 @@ class Search:
     async def _points(
         self, requests: Sequence[models.QueryRequest]
     ) -> list[list[models.ScoredPoint]]:
+        if len(requests) == 1:  # a batch of one takes longer
+            return [await self._points_of(requests[0])]
         answers = await self.connection.call(
             lambda client: client.query_batch_points(self.layout.name, requests=list(requests)),
             operation=self.operation,
         )
+        if len(answers) != len(requests):
+            raise ours(Unreadable(), self.operation)
         return [answer.points for answer in answers]
 
-    async def _settled(self, leg: Leg, points: list[models.ScoredPoint], limit: int) -> list[Hit]:
-        """The best of the points, best first; those with the least ids where the last ones tie."""
-        if len(points) > limit and points[limit].score == points[limit - 1].score:
-            points = await self._with_all_tied(leg, points, limit)
-        return best_first(hit(point, self.layout, turned=leg.turned) for point in points)[:limit]
+    async def _points_of(self, request: models.QueryRequest) -> list[models.ScoredPoint]:
+        prefetch: Any = request.prefetch
+        answer = await self.connection.call(
+            lambda client: client.query_points(
+                self.layout.name,
+                query=request.query,
+                using=request.using,
+                prefetch=prefetch,
+                query_filter=request.filter,
+                search_params=request.params,
+                limit=request.limit or 0,
+                with_payload=request.with_payload or False,
+                shard_key_selector=request.shard_key,
+            ),
+            operation=self.operation,
+        )
+        return answer.points
+
+    async def _settled(
+        self, leg: Leg, points: list[models.ScoredPoint], limit: int
+    ) -> list[models.ScoredPoint]:
+        """The best of the points; of those that tie with the last, those with the least ids."""
+        if _is_tied(points, limit):
+            return await self._with_all_tied(leg, points, limit)
+        return points[:limit]
 
     async def _with_all_tied(
         self, leg: Leg, points: list[models.ScoredPoint], limit: int
@@ -162,6 +237,22 @@ class Search:
             operation=self.operation,
         )
         return records
+
+
+def _ranking(
+    legs: Sequence[Leg], answers: Sequence[Sequence[models.ScoredPoint]], alpha: float
+) -> list[Hit]:
+    """The hybrid ranking of all points that were found, under the points' ids."""
+    near, keyword = (
+        [Hit(str(point.id), -point.score if leg.turned else point.score) for point in points]
+        for leg, points in zip(legs, answers, strict=True)
+    )
+    return fuse_hybrid(near, keyword, alpha=alpha, limit=len(near) + len(keyword))
+
+
+def _is_tied(points: Sequence[models.ScoredPoint], limit: int) -> bool:
+    """Whether the last of the first `limit` scores like the next one."""
+    return len(points) > limit and points[limit].score == points[limit - 1].score
 
 
 def fusion_query(fusion: str, alpha: float) -> Any:

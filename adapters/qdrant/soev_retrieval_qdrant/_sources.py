@@ -4,19 +4,18 @@ Only what was found exact on a server is used: no MatchExcept and no IsNull, nev
 one Range, no empty list of clauses (`../../../docs/qdrant.md` has the reasons).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 import attrs
 from qdrant_client import models
-from qdrant_client.local.datetime_utils import parse as parsed_datetime
 
 from soev_retrieval.domain import DeclaredFilter, Field, InvalidQueryError
+from soev_retrieval_qdrant._conditions import Condition, OneOf, every, some
 from soev_retrieval_qdrant._floats import halves, of_ordinal, ordinal, survives
 from soev_retrieval_qdrant._paths import Path
-
-Condition = models.Condition
+from soev_retrieval_qdrant._values import READS, uuid_of
 
 
 class Source(Protocol):
@@ -29,7 +28,7 @@ class Source(Protocol):
 
     @property
     def order(self) -> Path:
-        """What the server orders by: what compares alike there may still differ, not the reverse."""
+        """Where that is which the server orders by: what is alike there may differ, not the reverse."""
         ...
 
     @property
@@ -45,37 +44,49 @@ class Source(Protocol):
         """
         ...
 
+    @property
+    def exists(self) -> Condition:
+        """It has a value, one that `read` finds."""
+        ...
+
     def read(self, payload: Mapping[str, Any]) -> Any:
         """What the field holds: None where it is missing."""
         ...
 
+    def ordinal(self, payload: Mapping[str, Any]) -> Any:
+        """What the server orders it by, as that compares; None where it is missing."""
+        ...
 
-def every(conditions: Sequence[Condition]) -> Condition:
-    """All of them hold."""
-    return conditions[0] if len(conditions) == 1 else models.Filter(must=list(conditions))
 
-
-def some(conditions: Sequence[Condition]) -> Condition:
-    """One of them holds."""
-    if not conditions:
-        return models.HasIdCondition(has_id=[])
-    return conditions[0] if len(conditions) == 1 else models.Filter(should=list(conditions))
+def is_empty(path: Path) -> Condition:
+    """Nothing is there."""
+    return models.IsEmptyCondition(is_empty=models.PayloadField(key=path.quoted))
 
 
 @attrs.frozen
 class Plain:
     """A field whose values stand in the payload as they are.
 
+    A value of another type counts as none, in every condition as in what is read. Only a list in
+    a field that is not `many` is no value to read, while conditions look at each of its elements,
+    and a number with a fraction in an int field is there for `exists` and ranges.
+
     Args:
         field: The field.
         path: Where.
         over_rest: Whether bounds travel as decimal text, which the server reads without exact
             rounding.
+        is_local: Whether local mode is asked, which goes through a list of values at each point.
+        has_prefix: Whether the server knows MatchPrefix.
+        as_uuid: Whether a uuid index is there, which compares text that is one as a UUID.
     """
 
     field: Field
     path: Path
     over_rest: bool = False
+    is_local: bool = False
+    has_prefix: bool = True
+    as_uuid: bool = False
 
     @property
     def order(self) -> Path:
@@ -87,6 +98,21 @@ class Plain:
         """As `Source.read_from`."""
         return self.path
 
+    @property
+    def exists(self) -> Condition:
+        """As `Source.exists`."""
+        match self.field.type:
+            case "text" if self.has_prefix:
+                return self._matches(models.MatchPrefix(prefix=""))
+            case "text":
+                return models.Filter(must_not=[is_empty(self.path)])
+            case "bool":
+                return some([self._equal(True), self._equal(False)])
+            case "datetime":
+                return some([self._between(gte=_EPOCH), self._between(lt=_EPOCH)])
+            case _:
+                return some([self._between(gte=0.0), self._between(lt=0.0)])
+
     def condition(self, op: str, term: DeclaredFilter) -> Condition:
         """As `Source.condition`."""
         match op:
@@ -97,30 +123,71 @@ class Plain:
             case "contains_all":
                 return every([self._equal(value) for value in _distinct(term.value)])
             case "exists":
-                return exists(self.path)
+                return self.exists
             case "prefix":
                 return self._matches(models.MatchPrefix(prefix=str(term.value)))
             case _:
-                return self._bounds(term.value, op)
+                return self._ordered(op, term.value)
 
     def _equal(self, value: Any) -> Condition:
-        if self.field.type == "float":
-            self._refuse_unsafe(value, "be compared for equality")
-        if self.field.type in {"float", "datetime"}:  # both bounds, for one and the same element
-            return self._bounds(value, "gte", "lte")
-        return self._matches(models.MatchValue(value=value))
+        match self.field.type:
+            case "float":
+                self._refuse_unsafe(value, "be compared for equality")
+                return self._between(gte=value, lte=value)
+            case "datetime" if value < _LAST:
+                return self._between(gte=value, lt=value + _STEP)
+            case "datetime":
+                return self._between(gte=value, lte=value)
+            case _ if self._is_never(value):
+                return some([])
+            case _:
+                return self._matches(models.MatchValue(value=value))
 
     def _one_of(self, values: Sequence[Any]) -> Condition:
-        if self.field.type in {"text", "int"} and len(values) > 1:
-            return self._matches(models.MatchAny(any=list(values)))
-        return some([self._equal(value) for value in values])
+        values = [value for value in values if not self._is_never(value)]
+        if self.field.type == "float":
+            for value in values:
+                self._refuse_unsafe(value, "be compared for equality")
+        if len(values) < 2 or self.field.type == "bool":
+            return some([self._equal(value) for value in values])
+        if self.is_local:
+            return self._one_of_here(OneOf(values))
+        if self.field.type in {"float", "datetime"}:
+            return some([self._equal(value) for value in values])
+        if not self.as_uuid:
+            return self._matches(models.MatchAny(any=values))
+        # The index does not serve a list with one that is no UUID, and all of it is compared as text.
+        uuids = [value for value in values if uuid_of(value) is not None]
+        others = [value for value in values if uuid_of(value) is None]
+        return some([self._matches(models.MatchAny(any=each)) for each in (uuids, others) if each])
 
-    def _bounds(self, value: Any, *ops: str) -> Condition:
+    def _one_of_here(self, values: OneOf) -> Condition:
+        match self.field.type:
+            case "float":
+                bounds: Any = models.Range.model_construct(gte=values, lte=values)
+            case "datetime":
+                bounds = models.DatetimeRange.model_construct(gte=values, lte=values)
+            case _:
+                return self._matches(models.MatchValue.model_construct(value=values))
+        return models.FieldCondition(key=self.path.quoted, range=bounds)
+
+    def _ordered(self, op: str, value: Any) -> Condition:
         if self.field.type == "datetime":
-            return self._ranges(models.DatetimeRange(**dict.fromkeys(ops, value)))
+            if op in {"gt", "lte"} and value < _LAST:
+                return self._between(**{_NEXT[op]: value + _STEP})
+            return self._between(**{op: value})
         if self.over_rest:
             self._refuse_unsafe(value, "be sent over REST as a bound")
-        return self._ranges(models.Range(**dict.fromkeys(ops, float(value))))
+        return self._between(**{op: float(value)})
+
+    def _between(self, **bounds: Any) -> Condition:
+        """Within bounds: at most one on each side, as the server heeds no second one."""
+        kind = models.DatetimeRange if self.field.type == "datetime" else models.Range
+        return models.FieldCondition(key=self.path.quoted, range=kind(**bounds))
+
+    def _is_never(self, value: Any) -> bool:
+        """Whether it is a UUID in another form than the usual one, in which all are read."""
+        return self.as_uuid and uuid_of(value) not in {None, value}
 
     def _refuse_unsafe(self, value: Any, what: str) -> None:
         if survives(value):
@@ -135,26 +202,25 @@ class Plain:
     def _matches(self, match: Any) -> Condition:
         return models.FieldCondition(key=self.path.quoted, match=match)
 
-    def _ranges(self, range: models.Range | models.DatetimeRange) -> Condition:
-        return models.FieldCondition(key=self.path.quoted, range=range)
+    def ordinal(self, payload: Mapping[str, Any]) -> Any:
+        """As `Source.ordinal`."""
+        return self.read(payload)
 
     def read(self, payload: Mapping[str, Any]) -> Any:
         """As `Source.read`."""
-        held, one = self.path.read(payload), _READS[self.field.type]
+        held, one = self.path.read(payload), READS["uuid" if self.as_uuid else self.field.type]
         if not self.field.many:
             return None if isinstance(held, list) else one(held)
         values = held if isinstance(held, list) else [held]
         return tuple(value for each in values if (value := one(each)) is not None) or None
 
 
-def exists(path: Path) -> Condition:
-    """Something is there: neither null nor an empty list."""
-    return models.Filter(must_not=[is_empty(path)])
-
-
-def is_empty(path: Path) -> Condition:
-    """Nothing is there."""
-    return models.IsEmptyCondition(is_empty=models.PayloadField(key=path.quoted))
+# Stored instants may be finer than a microsecond, and are read cut off there: a bound that takes
+# in one of ours takes in what is cut to it.
+_STEP = timedelta(microseconds=1)
+_NEXT = {"gt": "gte", "lte": "lt"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @attrs.frozen
@@ -165,10 +231,12 @@ class Exact:
         field: The field.
         path: Where they stand: `place` has what `ordinal` says, or several for a list; `high` and
             `low` have its halves, for ranges.
+        is_local: As in `Plain`.
     """
 
     field: Field
     path: Path
+    is_local: bool = False
 
     @property
     def place(self) -> Path:
@@ -195,6 +263,11 @@ class Exact:
         """As `Source.read_from`."""
         return self.place
 
+    @property
+    def exists(self) -> Condition:
+        """As `Source.exists`."""
+        return models.Filter(must_not=[is_empty(self.place)])
+
     def condition(self, op: str, term: DeclaredFilter) -> Condition:
         """As `Source.condition`."""
         match op:
@@ -205,15 +278,18 @@ class Exact:
             case "contains_all":
                 return every([self._one_of([value]) for value in _distinct(term.value)])
             case "exists":
-                return exists(self.place)
+                return self.exists
             case _:
                 return self._bound(op, term.value)
 
     def _one_of(self, values: Any) -> Condition:
         places = list(dict.fromkeys(ordinal(value) for value in values))
-        match: Any = models.MatchAny(any=places)
         if len(places) == 1:
-            match = models.MatchValue(value=places[0])
+            match: Any = models.MatchValue(value=places[0])
+        elif self.is_local:
+            match = models.MatchValue.model_construct(value=OneOf(places))
+        else:
+            match = models.MatchAny(any=places)
         return models.FieldCondition(key=self.place.quoted, match=match)
 
     def _bound(self, op: str, value: Any) -> Condition:
@@ -241,6 +317,10 @@ class Exact:
             return tuple(map(of_ordinal, held)) or None
         return None if held is None else of_ordinal(held)
 
+    def ordinal(self, payload: Mapping[str, Any]) -> Any:
+        """As `Source.ordinal`."""
+        return self.high.read(payload)
+
     def written(self, value: Any) -> dict[str, Any]:
         """What stands in the payload for a value, or for several."""
         if isinstance(value, tuple):
@@ -252,38 +332,3 @@ class Exact:
 
 def _distinct(values: Any) -> list[Any]:
     return list(dict.fromkeys(values))
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _int(value: Any) -> int | None:
-    return value if type(value) is int else None
-
-
-def _float(value: Any) -> float | None:
-    return float(value) if type(value) in {int, float} else None
-
-
-def _bool(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _datetime(value: Any) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return parsed_datetime(value)
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-_READS: Mapping[str, Callable[[Any], Any]] = {
-    "text": _text,
-    "int": _int,
-    "float": _float,
-    "bool": _bool,
-    "datetime": _datetime,
-}

@@ -24,7 +24,6 @@ from soev_retrieval.domain import (
     check_vector,
     default_alpha,
     finite_vector,
-    fuse_hybrid,
     hybrid_depth,
     hybrid_weight,
     predicates,
@@ -34,7 +33,7 @@ from soev_retrieval_qdrant import _loader
 from soev_retrieval_qdrant._collection import Collection, collection_name
 from soev_retrieval_qdrant._connection import Address, Connection
 from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
-from soev_retrieval_qdrant._making import Made, Making, sources_of
+from soev_retrieval_qdrant._making import Made, Making, check_making
 from soev_retrieval_qdrant._reading import Reading
 from soev_retrieval_qdrant._search import Search, fusion_query
 from soev_retrieval_qdrant._settings import seconds, whole
@@ -126,12 +125,11 @@ class QdrantStore:
             numbers = check_vector(vector, vectors.dimension, vectors.distance)
             if (search := self._search(layout, where, "hybrid")) is None:
                 return []
-            legs = [search.near(vectors, numbers), search.keyword(keywords, query)]
+            legs = search.near(vectors, numbers), search.keyword(keywords, query)
             depth = hybrid_depth(limit, self._depth)
             if server_fusion is not None:
                 return await search.fused(legs, server_fusion, depth=depth, limit=limit)
-            near, keyword = await search.best(legs, depth)
-            return fuse_hybrid(near, keyword, alpha=weight, limit=limit)
+            return await search.hybrid(*legs, alpha=weight, depth=depth, limit=limit)
 
         return await self._targets.on(target, found, operation="hybrid")
 
@@ -152,8 +150,7 @@ class QdrantStore:
             numbers = check_vector(vector, vectors.dimension, vectors.distance)
             if (search := self._search(layout, where, "near_vector")) is None:
                 return []
-            [hits] = await search.best([search.near(vectors, numbers)], limit)
-            return hits
+            return await search.best(search.near(vectors, numbers), limit)
 
         return await self._targets.on(target, found, operation="near_vector")
 
@@ -167,8 +164,7 @@ class QdrantStore:
             keywords = _keywords(layout, "bm25")
             if (search := self._search(layout, where, "bm25")) is None:
                 return []
-            [hits] = await search.best([search.keyword(keywords, query)], limit)
-            return hits
+            return await search.best(search.keyword(keywords, query), limit)
 
         return await self._targets.on(target, found, operation="bm25")
 
@@ -212,8 +208,9 @@ class QdrantStore:
             raise InvalidQueryError(f"a spec must be a FieldSpec, not {type(spec).__name__}")
         if spec.embeds:
             raise InvalidQueryError("QdrantStore does not embed queries; leave embeds out")
-        sources_of(spec, over_rest=False)  # all that can be wrong
-        await self._loading.create(target, Made(spec, self._making))
+        wanted = Made(spec, self._making)
+        check_making(wanted)
+        await self._loading.create(target, wanted)
         made = await self._targets.made(target, "create")
         if made is None:
             raise InvalidQueryError(
@@ -232,10 +229,10 @@ class QdrantStore:
 
         async def written(made: Made, layout: Layout) -> None:
             if checked := _loader.all_records(given, made.spec):
-                after = await self._loading.upsert(target, made, layout, checked)
-                self._targets.keep(target, after)
+                await self._loading.upsert(target, made, layout, checked)
 
-        await self._targets.on_made(target, written, operation="upsert")
+        async with self._loading.turn(target):
+            await self._targets.on_made(target, written, operation="upsert")
 
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""

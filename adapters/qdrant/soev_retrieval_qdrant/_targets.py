@@ -14,8 +14,9 @@ from soev_retrieval.domain import (
 from soev_retrieval_qdrant._collection import Collection, collection_name
 from soev_retrieval_qdrant._connection import Connection
 from soev_retrieval_qdrant._errors import is_not_found, may_be_outdated
-from soev_retrieval_qdrant._layout import Layout, Server, laid_out, laid_out_made
+from soev_retrieval_qdrant._layout import Layout, laid_out, laid_out_made
 from soev_retrieval_qdrant._making import Made, made_of
+from soev_retrieval_qdrant._server import Server
 
 R = TypeVar("R")
 
@@ -63,14 +64,15 @@ class Targets:
         self._layouts.pop(target, None)
         self._mades.pop(target, None)
 
-    def keep(self, target: Target, made: Made) -> None:
-        """Keep what was written down of a target."""
-        self._mades[target] = made
-
     async def on_made(
         self, target: Target, work: Callable[[Made, Layout], Awaitable[R]], *, operation: str
     ) -> R:
-        """What `work` makes of a collection that `create` made; once more if it was changed."""
+        """What `work` makes of a collection that `create` made, read anew; once more if it changed.
+
+        A server takes whatever is written: that somebody made the collection anew, with another
+        spec, no error would tell.
+        """
+        self.forget(target)
         return await self.on(
             target, lambda layout: work(self._mades[target], layout), operation=operation
         )

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import pytest
 import qdrant_edge
 
-from soev_retrieval.domain import Field, FieldSpec, Hit, InvalidQueryError, Record, field
+from soev_retrieval.domain import (
+    Field,
+    FieldSpec,
+    Hit,
+    InvalidQueryError,
+    Record,
+    field,
+    matches,
+)
 from soev_retrieval_qdrant import Analysis, Making, QdrantStore
 from tests.adapters.docstrings import SPEC, records
 from tests.adapters.qdrant.stores import EVERYWHERE, REMOTE, RUN, opened, up
@@ -148,8 +156,34 @@ async def test_the_average_length_stays_with_the_collection(place: str) -> None:
     average = (30 * 4 + 1) / 31
     weight = 2.2 / (1 + 1.2 * (0.25 + 0.75 / average))
     rarity = math.log(1 + 0.5 / 31.5)
-    assert (hit.id, hit.score) == ("b", pytest.approx(weight * rarity, rel=0.1))
+    assert hit.id == "b"
+    assert hit.score == pytest.approx(weight * rarity, rel=0.1)
     assert hit.score > rarity  # it is shorter than the average
+
+
+@pytest.mark.parametrize("place", EVERYWHERE)
+async def test_a_filter_takes_hits_away_and_changes_no_score(place: str) -> None:
+    """Under a filter of many, few and no chunks come the hits that match, with the same scores.
+
+    Also where no chunk under it holds a word of the query, of which servers once brought all
+    (https://github.com/qdrant/qdrant/issues/4937).
+    """
+    async with opened(place) as store:
+        target = f"{TARGET}_filter"
+        await store.create(target, SPEC)
+        await store.upsert(target, records())
+        for query in ("the name of a file", "mock", "timezone"):
+            every = await store.bm25(target, query=query, limit=len(records()))
+            for where in (
+                field("kind") == "class",
+                field("kind") != "class",
+                field("line") < 30,
+                field("line").in_([hit.properties["line"] for hit in every[3:5]]),
+                field("line") < 0,
+            ):
+                some = await store.bm25(target, query=query, limit=len(records()), where=where)
+                assert some == [hit for hit in every if matches(where, hit.properties)]
+        await store.drop(target)
 
 
 @pytest.mark.parametrize("place", EVERYWHERE)

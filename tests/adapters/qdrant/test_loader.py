@@ -68,6 +68,24 @@ async def test_every_field_has_an_index_that_serves_it(place: str) -> None:
         await store.drop(TARGET)
 
 
+@pytest.mark.parametrize("place", REMOTE)
+async def test_the_points_of_a_tenant_are_kept_together(place: str) -> None:
+    """The index of the tenant's field says what it is; a field that is not declared is refused."""
+    async with up(place) as where, where.store(making=Making(tenant="status")) as store:
+        await store.create(TARGET, SPEC)
+        client = where.client()
+        params = (await client.get_collection(TARGET)).payload_schema["status"].params
+        await client.close()
+        assert params is not None
+        assert params.is_tenant  # type: ignore[union-attr]
+        await store.upsert(TARGET, [Record("1", {"status": "north"})])
+        where_north = field("status") == "north"
+        assert len(await store.fetch(TARGET, limit=9, where=where_north)) == 1
+        with pytest.raises(InvalidQueryError, match="tenant"):
+            await store.create(f"{TARGET}_other", FieldSpec([Field("status", "int")]))
+        await store.drop(TARGET)
+
+
 @pytest.mark.parametrize("place", STAND_IN)
 async def test_what_was_half_made_is_made_whole(place: str) -> None:
     """A create that was cut off before its indexes is finished by the next one."""
@@ -287,6 +305,26 @@ async def test_writes_at_once_are_all_there(place: str) -> None:
         await store.drop(TARGET)
 
 
+@pytest.mark.parametrize("place", EVERYWHERE)
+async def test_texts_are_counted_one_by_one(place: str) -> None:
+    """The average follows texts that come one at a time, in turn or at once."""
+    several = [Record(f"{n}", {"title": "copper " * (1 if n < 30 else 40)}) for n in range(60)]
+    async with opened(place) as store:
+        for target in (TARGET, f"{TARGET}_once"):
+            await store.create(target, SPEC)
+        for each in several[:45]:
+            await store.upsert(TARGET, [each])
+        await asyncio.gather(*(store.upsert(TARGET, [each]) for each in several[45:]))
+        await store.upsert(f"{TARGET}_once", several)
+        steps = await store.bm25(TARGET, query="copper", limit=60)
+        once = await store.bm25(f"{TARGET}_once", query="copper", limit=60)
+        assert {hit.id: hit.score for hit in steps} == {
+            hit.id: pytest.approx(hit.score, rel=0.1) for hit in once
+        }
+        for target in (TARGET, f"{TARGET}_once"):
+            await store.drop(target)
+
+
 async def test_local_mode_on_disk_keeps_all(tmp_path: Any) -> None:
     """What was loaded into a folder is there when it is opened again."""
     several = [Record("1", {"title": "copper wire", "price": 0.1 + 0.2}, [1, 0, 0])]
@@ -310,3 +348,57 @@ async def test_a_target_may_hold_ids_alone() -> None:
         for search in (store.bm25(TARGET, query="x", limit=1),):
             with pytest.raises(Unconfigured):
                 await search
+
+
+@pytest.mark.parametrize("place", EVERYWHERE)
+async def test_weighing_anew_changes_no_other_vector(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights of texts that are there follow the average, page by page; dense vectors stay."""
+    monkeypatch.setattr(_loader, "BATCH", 3)
+    short = [Record(f"s{n}", {"title": f"copper {n}"}, [n + 1, 1, 0]) for n in range(10)]
+    long = [Record(f"l{n}", {"title": "tin " * 60}, [0, n + 1, 1]) for n in range(10)]
+    async with opened(place) as store:
+        for target in (TARGET, f"{TARGET}_once"):
+            await store.create(target, SPEC)
+        await store.upsert(TARGET, short)
+        near = await store.near_vector(TARGET, vector=[1, 0, 0], limit=3)
+        before = await store.bm25(TARGET, query="copper", limit=1)
+        await store.upsert(TARGET, long)
+        await store.upsert(f"{TARGET}_once", [*short, *long])
+        after = await store.bm25(TARGET, query="copper", limit=10)
+        once = await store.bm25(f"{TARGET}_once", query="copper", limit=10)
+        assert [hit.id for hit in after] == [hit.id for hit in once]
+        assert [hit.score for hit in after] == pytest.approx([hit.score for hit in once])
+        assert after[0].score > before[0].score
+        assert near == await store.near_vector(TARGET, vector=[1, 0, 0], limit=3)
+        for target in (TARGET, f"{TARGET}_once"):
+            await store.drop(target)
+
+
+@pytest.mark.parametrize("place", REMOTE)
+async def test_what_changes_while_texts_are_weighed_anew_is_kept(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text that another store writes meanwhile keeps its own terms; a deleted one stays away."""
+    first = [Record(f"{n}", {"title": f"copper {n}"}) for n in range(10)]
+    read = _loader.Loading._weigh
+
+    async with up(place) as where, where.store() as store, where.store() as other:
+        await store.create(TARGET, SPEC)
+        await store.upsert(TARGET, first)
+
+        async def between(self: Any, target: str, points: Any, made: Any) -> None:
+            """Between a page's read and its write."""
+            monkeypatch.setattr(_loader.Loading, "_weigh", read)
+            await other.upsert(TARGET, [Record("3", {"title": "violin"})])
+            await other.delete(TARGET, ["5"])
+            await read(self, target, points, made)
+
+        monkeypatch.setattr(_loader.Loading, "_weigh", between)
+        await store.upsert(TARGET, [Record("long", {"title": "tin " * 60})])
+        assert [hit.id for hit in await store.bm25(TARGET, query="violin", limit=9)] == ["3"]
+        found = {hit.id for hit in await store.bm25(TARGET, query="copper", limit=99)}
+        assert found == {f"{n}" for n in range(10)} - {"3", "5"}
+        assert len(await store.fetch(TARGET, limit=99)) == 10
+        await store.drop(TARGET)

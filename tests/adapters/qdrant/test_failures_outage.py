@@ -1,0 +1,42 @@
+"""The law of outages, over a stand-in that cannot be reached for a while."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from soev_retrieval.testing import StoreConformance
+from soev_retrieval_qdrant import QdrantStore
+from tests.adapters.qdrant.outages import Far, answers_again, far
+from tests.adapters.qdrant.stores import STAND_IN
+
+
+@pytest.mark.parametrize("place", STAND_IN)
+def test_the_law_of_outages(place: str) -> None:
+    """While nobody can be reached every method is unavailable, and after it the store answers."""
+    opened: list[Far] = []
+
+    @asynccontextmanager
+    async def made() -> AsyncIterator[QdrantStore]:
+        async with far(place) as there:
+            opened.append(there)
+            yield there.store
+
+    @asynccontextmanager
+    async def cut() -> AsyncIterator[None]:
+        [there] = opened
+        there.proxy.refuse()
+        there.proxy.reset()
+        yield
+        there.proxy.heal()
+        await answers_again(there.store)  # gRPC finds out by and by
+
+    class Suite(StoreConformance):
+        make_store = made
+        outage = cut
+
+    Suite.setup_class()
+    try:
+        Suite().test_outages_are_unavailable()
+    finally:
+        Suite.teardown_class()
