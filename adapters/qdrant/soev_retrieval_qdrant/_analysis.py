@@ -31,6 +31,7 @@ def _known_language(of: object, what: object, value: object) -> None:
         )
 
 
+@lru_cache(maxsize=64)
 def _is_known(language: str) -> bool:
     try:
         qdrant_edge.Bm25(qdrant_edge.Bm25Config(language=language))

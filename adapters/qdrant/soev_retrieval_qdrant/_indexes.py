@@ -68,16 +68,21 @@ def no_order(
     """Why nothing can be ordered by a field; None where it can, or where no index would help."""
     if not field.sortable or field.type == "text" or (index is not None and index.has_range):
         return None
-    kind, made = _fitting(field), _making(field, path, of)
-    if server.is_local:
-        return (
-            f"field {field.name!r}: local mode keeps no payload indexes, and a server orders by"
-            f" none without; say Collection(indexes={{{field.name!r}: {kind!r}}}) where the server"
-            f" has one, or make one there: {made}"
-        )
     return (
-        f"field {field.name!r}: there is no {kind} payload index with ranges at {path}, which"
-        f" Qdrant orders by; make one: {made}"
+        f"field {field.name!r}: there is no {_fitting(field)} payload index with ranges at {path},"
+        f" which Qdrant orders by; {to_make(field, path, of, server)}"
+    )
+
+
+def to_make(field: Field, path: Path, of: Collection, server: Server) -> str:
+    """What to do about an index that is missing."""
+    kind, made = _fitting(field), _making(field, path, of)
+    if not server.is_local:
+        return f"make one: {made}"
+    return (
+        f"local mode keeps none and is told of it, lest it promise what a server refuses: say"
+        f" Collection(indexes={{{field.name!r}: {kind!r}}}) where the server has one, or make one"
+        f" there: {made}"
     )
 
 

@@ -1,6 +1,6 @@
 """Where everything of a target is: what its configuration and its collection say, settled."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval_qdrant._analysis import Analysis
 from soev_retrieval_qdrant._collection import INDEXES, Collection
-from soev_retrieval_qdrant._indexes import Index, indexes_there, misfit, no_order
+from soev_retrieval_qdrant._indexes import Index, indexes_there, misfit, no_order, to_make
 from soev_retrieval_qdrant._making import (
     DISTANCES,
     ID,
@@ -37,6 +37,7 @@ from soev_retrieval_qdrant._sources import Exact, Plain, Source
 
 _STORE = "QdrantStore"
 _ORDERED = ("gt", "gte", "lt", "lte")
+_UNINDEXED = "this store made the collection without payload indexes"
 _DISTANCES = {theirs: ours for ours, theirs in DISTANCES.items()}
 
 
@@ -106,6 +107,11 @@ class Layout:
     params: models.SearchParams | None = None
 
     @cached_property
+    def readers(self) -> Sequence[tuple[str, str, Callable[[Mapping[str, Any]], Any]]]:
+        """How each field is read of a payload: its name, what it is called in errors, and what reads."""
+        return [(name, f"field {name!r}", source.read) for name, source in self.sources.items()]
+
+    @cached_property
     def everything(self) -> Any:
         """What to ask of a payload, so that a chunk can be read of it."""
         paths = [source.read_from for source in self.sources.values()]
@@ -128,7 +134,9 @@ def laid_out_made(name: str, made: Made, server: Server) -> Layout:
     fields, unordered = [], {}
     for field in made.spec:
         if field.sortable and sources[field.name].order not in indexed:
-            unordered[field.name] = "this store made the collection without payload indexes"
+            unordered[field.name] = _UNINDEXED
+        if isinstance(source := sources[field.name], Plain) and source.order not in indexed:
+            sources[field.name] = attrs.evolve(source, unindexed=_UNINDEXED)
         fields.append(_narrowed(field, server, sortable=field.name not in unordered))
     vectors: Vectors | str = "the target declares no dimension"
     if made.spec.dimension is not None:
@@ -164,7 +172,14 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
         if why := no_order(field, path, index, of, server):
             unordered[field.name] = why
         as_uuid = field.type == "text" and index is not None and index.kind == "uuid"
-        source = Plain(field, path, server.over_rest, as_uuid=as_uuid and not server.is_local)
+        has_range = index is not None and index.has_range
+        source = Plain(
+            field,
+            path,
+            server.over_rest,
+            as_uuid=as_uuid and not server.is_local,
+            unindexed=None if has_range else to_make(field, path, of, server),
+        )
         sources[field.name] = _placed(source, server)
         searched = field.searchable and not isinstance(keywords, str)
         narrowed = _narrowed(

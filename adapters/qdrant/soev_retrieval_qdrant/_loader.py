@@ -217,12 +217,18 @@ def _point(
 ) -> models.PointStruct:
     vectors: dict[str, Any] = {}
     if record.vector is not None:
-        vectors[VECTOR] = list(record.vector)
+        vectors[VECTOR] = _plain(record.vector)
     if made.searchable and (terms := _terms(record.properties, made, here=here)) is not None:
         vectors[TERMS] = terms
-    return models.PointStruct(
+    # All of it is checked, number by number: the client need not do so again.
+    return models.PointStruct.model_construct(
         id=point_id(record.id), vector=vectors, payload=payload_of(record, layout.sources, write)
     )
+
+
+def _plain(vector: Any) -> list[float]:
+    """The numbers of a vector, none of them of a kind that JSON does not have."""
+    return vector.tolist() if hasattr(vector, "tolist") else [float(each) for each in vector]
 
 
 def _terms(properties: Mapping[str, Any], made: Made, *, here: bool) -> Any:

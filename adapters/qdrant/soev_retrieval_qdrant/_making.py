@@ -7,6 +7,7 @@ survive where decimal text does not.
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -99,18 +100,18 @@ class Made:
     terms: int = 0
     weighed: tuple[int, int] = (0, 0)
 
-    @property
+    @cached_property
     def analysis(self) -> Analysis:
         """How its text is made into terms."""
         return Analysis(self.making.language, self.making.ascii_folding)
 
-    @property
+    @cached_property
     def weights(self) -> Weights:
         """How they are weighed."""
         texts, terms = self.weighed
         return Weights(self.making.k1, self.making.b, terms / texts if terms else 1.0)
 
-    @property
+    @cached_property
     def searchable(self) -> list[str]:
         """The fields whose text is searched."""
         return [field.name for field in self.spec if field.searchable]
@@ -268,7 +269,10 @@ def payload_of(record: Record, sources: Mapping[str, Source], write: int) -> dic
         payload[name] = (
             [_written(one) for one in value] if isinstance(value, tuple) else _written(value)
         )
-    return {**payload, OWN: {"id": record.id, "write": write, **({"floats": floats} if floats else {})}}
+    return {
+        **payload,
+        OWN: {"id": record.id, "write": write, **({"floats": floats} if floats else {})},
+    }
 
 
 def _written(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -86,7 +87,15 @@ class Path:
 
     def read(self, payload: Mapping[str, Any]) -> Any:
         """What is there: None where nothing is, a list where the path goes through one."""
+        if self._key is not None:
+            return payload.get(self._key)
         return _read(payload, self.segments)
+
+    @cached_property
+    def _key(self) -> str | None:
+        """The key of a path that is no more than one."""
+        [(key, each), *more] = self.segments
+        return None if each or more else key
 
     def __str__(self) -> str:
         return self.quoted

@@ -7,13 +7,8 @@ import attrs
 from qdrant_client import models
 
 from soev_retrieval.domain import Chunk
-from soev_retrieval_qdrant._filters import native
-from soev_retrieval_qdrant._records import chunk, chunk_id
-from soev_retrieval_qdrant._search import Search
-from soev_retrieval_qdrant._sources import is_empty
-
-PAGE = 2_000
-"""How many points come in one answer."""
+from soev_retrieval_qdrant._records import Point, chunk, chunk_id
+from soev_retrieval_qdrant._search import PAGE, Search
 
 
 @attrs.frozen
@@ -29,7 +24,7 @@ class Reading:
     async def chunks(self, limit: int) -> list[Chunk]:
         """At most `limit` chunks, in the order of their points' ids."""
         layout = self.search.layout
-        points = await self._scrolled(self._where(), limit, layout.everything)
+        points = await self._scrolled(self.search.native, limit, layout.everything)
         return [chunk(point, layout) for point in points]
 
     async def ordered(self, order_by: str, limit: int, *, descending: bool) -> list[Chunk]:
@@ -45,11 +40,10 @@ class Reading:
         if len(there) >= limit:
             return there[:limit]
         lacking = await self._lacking(order_by, limit - len(there))
-        return [*there, *sorted([*odd, *lacking], key=lambda each: each.id)][:limit]
+        rest = {each.id: each for each in (*odd, *lacking)}
+        return [*there, *(rest[id] for id in sorted(rest))][:limit]
 
-    async def _first(
-        self, order_by: str, limit: int, *, descending: bool
-    ) -> Sequence[models.Record]:
+    async def _first(self, order_by: str, limit: int, *, descending: bool) -> Sequence[Point]:
         """Every point that can be among the first `limit`, with its payload.
 
         The server's order knows no chunk ids. Where the last one it brought compares like the next
@@ -80,20 +74,15 @@ class Reading:
         limit: int,
         *,
         descending: bool,
-    ) -> Sequence[models.Record]:
+    ) -> Sequence[Point]:
         """The first `limit` of those found, with the payload of each."""
         layout = self.search.layout
         source = layout.sources[order_by]
         by_id = sorted(found, key=lambda point: chunk_id(point, layout))
         there = [point for point in by_id if source.read(point.payload or {}) is not None]
         there.sort(key=lambda point: source.read(point.payload or {}), reverse=descending)
-        wanted = [point.id for point in there[:limit]]
-        whole = {point.id: point for point in points}
-        missing = [id for id in wanted if id not in whole]
-        for start in range(0, len(missing), PAGE):
-            for record in await self.search.retrieved(missing[start : start + PAGE]):
-                whole[record.id] = record
-        return [whole[id] for id in wanted if id in whole]
+        whole: dict[Any, Point] = {point.id: point for point in points}
+        return await self.search.filled([point.id for point in there], limit, whole)
 
     async def _by(
         self, order_by: str, limit: int, payload: Any, *, descending: bool
@@ -105,7 +94,7 @@ class Reading:
         points, _ = await self.search.connection.call(
             lambda client: client.scroll(
                 layout.name,
-                scroll_filter=self._where(),
+                scroll_filter=self.search.native,
                 order_by=models.OrderBy(key=key, direction=direction),
                 limit=limit,
                 with_payload=payload,
@@ -117,18 +106,13 @@ class Reading:
 
     async def _lacking(self, order_by: str, limit: int) -> list[Chunk]:
         """The first `limit` by id of the chunks that lack a field."""
-        layout = self.search.layout
-        lacks = is_empty(layout.sources[order_by].read_from)
-        where = self._where()
+        layout, where = self.search.layout, self.search.native
+        lacks = models.Filter(must_not=[layout.sources[order_by].exists])
         both = models.Filter(must=[lacks] if where is None else [lacks, where])
         points = await self._scrolled(both, None, layout.of())
-        ids = {chunk_id(point, layout): point.id for point in points}
-        first = sorted(ids)[:limit]
-        found: list[models.Record] = []
-        for start in range(0, len(first), PAGE):
-            wanted = [ids[id] for id in first[start : start + PAGE]]
-            found += await self.search.retrieved(wanted)
-        return [chunk(point, layout) for point in found]
+        points.sort(key=lambda point: chunk_id(point, layout))
+        first = await self.search.filled([point.id for point in points], limit, {})
+        return [chunk(point, layout) for point in first]
 
     async def _scrolled(
         self, where: models.Filter | None, limit: int | None, payload: Any
@@ -159,7 +143,3 @@ class Reading:
             operation=self.search.operation,
         )
         return answer
-
-    def _where(self) -> models.Filter | None:
-        search = self.search
-        return None if search.where is None else native(search.where, search.layout.sources)

@@ -55,9 +55,9 @@ def properties(point: Point, layout: Layout) -> Properties:
     """
     payload, found = point.payload or {}, {}
     try:
-        for name, source in layout.sources.items():
-            if (value := source.read(payload)) is not None:
-                found[name] = _portable(value, name)
+        for name, what, read in layout.readers:
+            if (value := read(payload)) is not None:
+                found[name] = _portable(value, what)
     except InvalidQueryError as error:
         raise Unconfigured(
             f"point {point.id!r} cannot be returned: {error}", store=_STORE
@@ -65,8 +65,7 @@ def properties(point: Point, layout: Layout) -> Properties:
     return Properties(found)
 
 
-def _portable(value: Any, name: str) -> Any:
-    what = f"field {name!r}"
+def _portable(value: Any, what: str) -> Any:
     if isinstance(value, tuple):
         return tuple(portable(one, what) for one in value)
     return portable(value, what)

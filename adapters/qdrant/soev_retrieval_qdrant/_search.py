@@ -1,6 +1,7 @@
 """Searches: the requests of each, and the best of what comes back, ties by id."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -12,6 +13,9 @@ from soev_retrieval_qdrant._errors import Unreadable, ours
 from soev_retrieval_qdrant._filters import native
 from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
 from soev_retrieval_qdrant._records import Point, chunk_id, hit, properties
+
+PAGE = 2_000
+"""How many points come in one answer."""
 
 MOST_TIED = 10_000
 """How many points of one score are looked at, to take those with the least ids."""
@@ -97,7 +101,7 @@ class Search:
         down to that, or all of a leg tie, are they looked at.
         """
         legs = [near, keyword]
-        at_once = self.connection.over_rest
+        at_once = self.connection.over_rest or self.connection.is_local
         answers = await self._asked(legs, depth, self.layout.everything if at_once else False)
         ranking = _ranking(legs, [points[:depth] for points in answers], alpha)
         if any(_is_tied(points, depth) for points in answers) and (
@@ -110,17 +114,22 @@ class Search:
                 for leg, points in zip(legs, answers, strict=True)
             ]
             ranking = _ranking(legs, answers, alpha)
-        # Those that tie with the last one too: equal ones come in the order of the chunks' ids.
-        least = ranking[:limit][-1].score if ranking else 0.0
-        scores = {each.id: each.score for each in ranking if each.score >= least}
         points = {str(point.id): point for points in answers for point in points}
-        wanted: Sequence[Point] = [points[id] for id in scores]
-        if not at_once:
-            wanted = await self.retrieved([point.id for point in wanted])
-        return best_first(
-            Hit(chunk_id(point, self.layout), scores[str(point.id)], properties(point, self.layout))
-            for point in wanted
-        )[:limit]
+        hits: list[Hit] = []
+        at = 0
+        while at < len(ranking) and len(hits) < limit:
+            # Those that tie with the last one too: equal ones come in the order of the chunks' ids.
+            least = ranking[min(at + limit - len(hits), len(ranking)) - 1].score
+            part = {each.id: each.score for each in ranking[at:] if each.score >= least}
+            wanted: Sequence[Point] = [points[id] for id in part]
+            if not at_once:
+                wanted = await self.retrieved([point.id for point in wanted])
+            hits += [self._hit(point, part[str(point.id)]) for point in wanted]
+            at += len(part)
+        return best_first(hits)[:limit]
+
+    def _hit(self, point: Point, score: float) -> Hit:
+        return Hit(chunk_id(point, self.layout), score, properties(point, self.layout))
 
     async def _asked(
         self, legs: Sequence[Leg], limit: int, payload: Any
@@ -130,7 +139,7 @@ class Search:
 
     async def fused(self, legs: Sequence[Leg], query: Any, *, depth: int, limit: int) -> list[Hit]:
         """What the server's own fusion of the legs says. The filter is in each of them and around."""
-        where = self._native()
+        where = self.native
         prefetch = [
             models.Prefetch(
                 query=leg.query, using=leg.using, params=leg.params, filter=where, limit=depth
@@ -153,13 +162,15 @@ class Search:
             query=leg.query,
             using=leg.using,
             params=leg.params,
-            filter=self._native(),
+            filter=self.native,
             limit=limit,
             with_payload=payload,
             shard_key=self.layout.shard_key,
         )
 
-    def _native(self) -> models.Filter | None:
+    @cached_property
+    def native(self) -> models.Filter | None:
+        """The filter as Qdrant's; None for all."""
         return None if self.where is None else native(self.where, self.layout.sources)
 
     async def _points(
@@ -214,29 +225,54 @@ class Search:
         last = sorted(
             (point for point in found if point.score == tied),
             key=lambda point: chunk_id(point, self.layout),
-        )[: limit - len(better)]
-        whole = {point.id: point for point in points}
-        missing = [point.id for point in last if point.id not in whole]
-        for record in await self.retrieved(missing):
-            whole[record.id] = models.ScoredPoint(
-                id=record.id, version=0, score=tied, payload=record.payload
-            )
-        return [*better, *(whole[point.id] for point in last if point.id in whole)]
+        )
+        whole: dict[Any, Point] = {point.id: point for point in points}
+        chosen = await self.filled([point.id for point in last], limit - len(better), whole)
+        return [*better, *(_scored(point, tied) for point in chosen)]
+
+    async def filled(
+        self, ids: Sequence[Any], limit: int, whole: Mapping[Any, Point]
+    ) -> list[Point]:
+        """The first `limit` of these points that are still there and match, in their order.
+
+        Args:
+            ids: The ids of points.
+            limit: How many.
+            whole: Those that need not be read, by id.
+        """
+        found: list[Point] = []
+        at = 0
+        while at < len(ids) and len(found) < limit:
+            part = ids[at : at + min(PAGE, limit - len(found))]
+            read = await self.retrieved([id for id in part if id not in whole])
+            there = {**whole, **{record.id: record for record in read}}
+            found += [there[id] for id in part if id in there]
+            at += len(part)
+        return found
 
     async def retrieved(self, ids: Sequence[Any]) -> list[models.Record]:
-        """The points with these ids, those that are still there."""
+        """The points with these ids, whole: those that are still there and still match."""
         if not ids:
             return []
-        records: list[models.Record] = await self.connection.call(
-            lambda client: client.retrieve(
-                self.layout.name,
-                ids=list(ids),
-                with_payload=self.layout.everything,
-                shard_key_selector=self.layout.shard_key,
+        layout, same = self.layout, models.HasIdCondition(has_id=list(ids))
+        where = self.native
+        records, _ = await self.connection.call(
+            lambda client: client.scroll(
+                layout.name,
+                scroll_filter=models.Filter(must=[same] if where is None else [same, where]),
+                limit=len(ids),
+                with_payload=layout.everything,
+                shard_key_selector=layout.shard_key,
             ),
             operation=self.operation,
         )
         return records
+
+
+def _scored(point: Point, score: float) -> models.ScoredPoint:
+    if isinstance(point, models.ScoredPoint):
+        return point
+    return models.ScoredPoint(id=point.id, version=0, score=score, payload=point.payload)
 
 
 def _ranking(

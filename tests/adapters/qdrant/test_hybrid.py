@@ -10,11 +10,13 @@ import pytest
 from soev_retrieval.domain import (
     Hit,
     InvalidQueryError,
+    Record,
     Unconfigured,
     field,
     fuse_hybrid,
 )
 from soev_retrieval_qdrant import QdrantStore
+from soev_retrieval_qdrant._search import Search
 from tests.adapters.docstrings import DIMENSION, SPEC, records
 from tests.adapters.qdrant.stores import EVERYWHERE, RUN, STAND_IN, Where, up
 
@@ -84,7 +86,7 @@ async def test_the_stores_own_alpha_is_used_where_the_call_names_none() -> None:
 
 @pytest.mark.parametrize("place", STAND_IN)
 async def test_both_legs_go_in_one_request(place: str) -> None:
-    """A hybrid search is one request, and the filter is in both of its legs."""
+    """Both legs are one request, the filter in each; over gRPC the ranking is read in another."""
     async with filled(place) as (store, where):
         assert where.stand_in is not None
         await store.hybrid(TARGET, query=QUERY, vector=VECTOR, limit=5)
@@ -93,10 +95,38 @@ async def test_both_legs_go_in_one_request(place: str) -> None:
             TARGET, query=QUERY, vector=VECTOR, limit=5, where=field("kind") == "function"
         )
         sent = where.stand_in.requests[before:]
-        assert sent[0].operation == "query_batch_points"
-        assert [each.operation for each in sent][1:] in ([], ["retrieve"])
-        told = str(sent[0].message if place == "standin-grpc" else sent[0].body)
-        assert told.count("function") == 2
+        more = ["scroll"] if place == "standin-grpc" else []
+        assert [each.operation for each in sent] == ["query_batch_points", *more]
+        for each, legs in zip(sent, (2, 1), strict=False):
+            told = str(each.message if place == "standin-grpc" else each.body)
+            assert told.count("function") == legs
+
+
+@pytest.mark.parametrize("place", EVERYWHERE)
+async def test_what_changes_between_the_requests_is_not_returned(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk that stops matching, or goes, while it is ranked makes room for the next one."""
+    where = field("kind") == "function"
+    read = Search.retrieved
+    async with filled(place) as (store, up):
+        asked: dict[str, Any] = {"query": QUERY, "vector": VECTOR, "where": where}
+        before = await store.hybrid(TARGET, **asked, limit=6)
+
+        async def between(self: Search, wanted: Sequence[Any]) -> Any:
+            monkeypatch.setattr(Search, "retrieved", read)
+            async with up.store() as other:
+                await other.upsert(TARGET, [Record(before[1].id, {"kind": "class"})])
+                await other.delete(TARGET, [before[3].id])
+            return await read(self, wanted)
+
+        if place in {"standin-grpc", "server-grpc"}:
+            monkeypatch.setattr(Search, "retrieved", between)
+            gone = {before[1].id, before[3].id}
+            after = await store.hybrid(TARGET, **asked, limit=4)
+            assert after == [hit for hit in before if hit.id not in gone]
+        else:  # it is one request there
+            assert await store.hybrid(TARGET, **asked, limit=6) == before
 
 
 @pytest.mark.parametrize("place", STAND_IN)
