@@ -6,7 +6,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rich.console import Console
 
-from benchmarks import filters, fusion, layers, pgvector, quality, scopes, vectors
+from benchmarks import (
+    filters,
+    fusion,
+    layers,
+    pgvector,
+    qdrant,
+    qdrant_local,
+    quality,
+    scopes,
+    vectors,
+)
 from benchmarks.measure import Report, machine
 
 BENCHMARKS: Mapping[str, Callable[[], Awaitable[Report]]] = {
@@ -17,6 +27,8 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[Report]]] = {
     "filters": filters.measured,
     "quality": quality.measured,
     "pgvector": pgvector.measured,
+    "qdrant": qdrant.measured,
+    "qdrant-local": qdrant_local.measured,
 }
 
 

@@ -1,4 +1,4 @@
-"""PgvectorStore beside the stores of three frameworks: what each finds, and how soon."""
+"""A store beside those of three frameworks: what each finds, and how soon."""
 
 import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,19 +18,22 @@ from benchmarks.searches import (
     HYBRID,
     NEAR,
     QUESTION,
+    TARGET,
     Case,
     Search,
     answers,
     in_turn,
     searches,
 )
+from soev_retrieval.domain import Filter
+from soev_retrieval.store import VectorStore
 from soev_retrieval_pgvector import PgvectorStore
 
 SLACK = 0.01
 """So much less recall counts as the same."""
 
 _LIMIT = 10
-_CASES = tuple(itertools.product((EVERY, HUNDREDTH), (_LIMIT, 50)))
+CASES = tuple(itertools.product((EVERY, HUNDREDTH), (_LIMIT, 50)))
 _AIM = Aim(1.0, least=True)
 _EF_SEARCH = 100  # as PgvectorStore has it
 
@@ -38,26 +41,27 @@ _EF_SEARCH = 100  # as PgvectorStore has it
 async def beside_peers(store: PgvectorStore, url: str, corpus: Corpus, rounds: int) -> list[Row]:
     """Every peer that is there, filled from the table `chunks` of `url`; of others that they lack."""
     there = [name for name, peer in PEERS.items() if installed(peer.package)]
-    lines = [_missing(name, peer) for name, peer in PEERS.items() if name not in there]
+    lines = [missing(name, peer) for name, peer in PEERS.items() if name not in there]
     if not there:
         return lines
-    beside = _Beside(store, corpus, rounds)
+    beside = Beside(store, corpus, rounds)
     for name in there:
         await _fill(name, url, corpus)
     _run(url, ["VACUUM (ANALYZE)"])
     async with _opened(there, url, corpus, None) as peers:
-        for case, limit in _CASES:
+        for case, limit in CASES:
             lines += await beside.nearest(peers, "as documented", case, limit)
         for name, peer in peers.items():
             lines += [await beside.worded(f"{name}, {how}", by) for how, by in peer.words().items()]
     _tune(url, there)
     async with _opened(there, url, corpus, _EF_SEARCH) as peers:
-        for case, limit in _CASES:
+        for case, limit in CASES:
             lines += await beside.nearest(peers, "tuned", case, limit)
     return lines
 
 
-def _missing(name: str, peer: type[Peer]) -> Row:
+def missing(name: str, peer: type[Peer]) -> Row:
+    """The row of a peer that is not installed."""
     return Row(name, None, "×", note=f"{peer.distribution} is not installed: --group peers")
 
 
@@ -104,26 +108,28 @@ def _run(url: str, statements: Sequence[str]) -> None:
 
 
 @attrs.frozen
-class _Beside:
-    """Races of PgvectorStore and peers.
+class Beside:
+    """Races of a store and its peers.
 
     Args:
-        store: PgvectorStore, loaded.
+        store: The store, loaded.
         corpus: What is in it, and what to ask.
         rounds: How many numbers to take of each search.
+        target: The target that it was loaded into.
     """
 
-    store: PgvectorStore
+    store: VectorStore
     corpus: Corpus
     rounds: int
+    target: str = TARGET
 
     async def nearest(
         self, peers: Mapping[str, Peer], how: str, case: Case, limit: int
     ) -> list[Row]:
         """A row for each: its time over ours, how many rows it finds, and how many of the nearest."""
         asked = f"nearest {limit}, {case.name}"
-        ours = f"PgvectorStore, {asked}"
-        contenders = {ours: searches(self.store, self.corpus, case.where, limit)[NEAR]}
+        ours = f"{type(self.store).__name__}, {asked}"
+        contenders = {ours: self._ours(case.where, limit)[NEAR]}
         for name, peer in peers.items():
             contenders[f"{name}, {how}, {asked}"] = self._near(peer, case, limit)
         found = {name: await self._answers(each) for name, each in contenders.items()}
@@ -157,7 +163,7 @@ class _Beside:
         async def theirs(at: int) -> list[str]:
             return await words(self.corpus.questions[at], self.corpus.queries[at], _LIMIT)
 
-        ours = searches(self.store, self.corpus, None, _LIMIT)[like]
+        ours = self._ours(None, _LIMIT)[like]
         found, wanted = await self._answers(theirs), await self._answers(ours)
         contenders = in_turn({"theirs": theirs, "ours": ours}, len(found))
         times = await race(contenders, rounds=self.rounds)
@@ -168,6 +174,9 @@ class _Beside:
             f" by {like}"
         )
         return Row(what, times["theirs"].over(times["ours"]), "×", None, times["theirs"], note)
+
+    def _ours(self, where: Filter | None, limit: int) -> Mapping[str, Search]:
+        return searches(self.store, self.corpus, where, limit, self.target)
 
     async def _answers(self, search: Search) -> list[Sequence[str]]:
         return await answers(search, len(self.corpus.queries))

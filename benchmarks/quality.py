@@ -1,4 +1,4 @@
-"""How well MemoryStore and PgvectorStore find what answers the questions of Cranfield."""
+"""How well the stores find what answers the questions of Cranfield."""
 
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -19,13 +19,19 @@ from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
 from soev_retrieval.engine import Rrf
 from soev_retrieval.memory import MemoryStore
 from soev_retrieval_pgvector import PgvectorStore
+from soev_retrieval_qdrant import QdrantStore
+from tests.servers import Qdrant, qdrant
 
 Search: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """From a question to the ids of what was found for it, best first."""
 
 DEPTH = 10
 _LEG = 100  # hits of each leg that Rrf fuses
-_TARGET = "cranfield"
+_TARGET = "bench_cranfield"
+_AIMS = Aim(0.37, least=True), Aim(0.322, least=True), Aim(0.385, least=True)
+_QDRANT_AIMS = Aim(0.38, least=True), *_AIMS[1:]
+
+Store: TypeAlias = MemoryStore | PgvectorStore | QdrantStore
 
 
 def ndcg(found: Sequence[str], relevant: Iterable[str], depth: int = DEPTH) -> float:
@@ -41,12 +47,18 @@ def ndcg(found: Sequence[str], relevant: Iterable[str], depth: int = DEPTH) -> f
     return gained / best if best else 0.0
 
 
-async def measured(*, collection: Collection | None = None, url: str | None = None) -> Report:
+async def measured(
+    *,
+    collection: Collection | None = None,
+    url: str | None = None,
+    server: Qdrant | None = None,
+) -> Report:
     """Search for every question in each way, and grade what comes first.
 
     Args:
         collection: What to search, or None for Cranfield, where it is there.
         url: An empty database with pgvector, or None for a server of its own.
+        server: A Qdrant server, or None for that of `QDRANT_URL`, where it is set.
     """
     title = f"nDCG@{DEPTH} on Cranfield"
     if collection is None:
@@ -56,9 +68,17 @@ async def measured(*, collection: Collection | None = None, url: str | None = No
     lines, checked = [], installed("ranx")
     async with AsyncExitStack() as stack:
         address = stack.enter_context(servers.database(url))
-        remote = await stack.enter_async_context(PgvectorStore(address))
-        for name, (aim, search) in (await _searches(collection, remote, address)).items():
-            clock = perf_counter if name.startswith("PgvectorStore") else thread_time
+        stores: dict[str, Store] = {
+            "MemoryStore": MemoryStore(),
+            "PgvectorStore": await stack.enter_async_context(PgvectorStore(address)),
+            "QdrantStore, local mode,": await stack.enter_async_context(QdrantStore(":memory:")),
+        }
+        if (server := server or qdrant()) is not None:
+            over = QdrantStore(server.url, grpc_port=server.grpc_port)
+            stores["QdrantStore, a server,"] = await stack.enter_async_context(over)
+            stack.push_async_callback(over.drop, _TARGET)
+        for name, (aim, search) in (await _searches(collection, stores, address)).items():
+            clock = perf_counter if name.startswith(("Pgvector", "Qdrant")) else thread_time
             found, times = await _answers(search, collection.questions, clock)
             figure = mean_ndcg(found, collection.relevant)
             if checked and not isclose(figure, ranx_ndcg(found, collection.relevant), abs_tol=1e-9):
@@ -70,7 +90,8 @@ async def measured(*, collection: Collection | None = None, url: str | None = No
         f"figure: the mean over {len(collection.questions)} questions of"
         f" {len(collection.documents):,} documents, relevance 1 or more counting as relevant; "
         + ("ranx computes the same" if checked else "ranx, which checks it, is not installed")
-        + ". Times are the calling thread's, and by the clock for PgvectorStore, embedding included.",
+        + ". Times are the calling thread's, and by the clock for PgvectorStore and QdrantStore,"
+        " embedding included.",
     )
 
 
@@ -113,23 +134,23 @@ async def _answers(
 
 
 async def _searches(
-    collection: Collection, remote: PgvectorStore, url: str
+    collection: Collection, stores: Mapping[str, Store], url: str
 ) -> dict[str, tuple[Aim | None, Search]]:
     embedder = WordLlamaEmbedder()
-    memory = MemoryStore()
-    for store in (memory, remote):
+    ways: dict[str, tuple[Aim | None, Search]] = {}
+    for name, store in stores.items():
         await _load(store, collection, embedder)
+        ways |= _ways(name, store, embedder)
     return {
-        **_ways(memory, embedder),
-        f"Rrf of both legs, {_LEG} deep": (None, _fused(memory, embedder)),
-        **_ways(remote, embedder),
+        **ways,
+        f"Rrf of MemoryStore's legs, {_LEG} deep": (None, _fused(stores["MemoryStore"], embedder)),
         "bm25s, its English stop words, PyStemmer": (None, _bm25s(collection)),
         "bm25s on PostgreSQL's lexemes": (None, _bm25s_on(url)),
     }
 
 
 def _ways(
-    store: MemoryStore | PgvectorStore, embedder: WordLlamaEmbedder
+    name: str, store: Store, embedder: WordLlamaEmbedder
 ) -> dict[str, tuple[Aim | None, Search]]:
     """The three searches of a store, and what each should reach."""
 
@@ -146,15 +167,12 @@ def _ways(
             await store.hybrid(_TARGET, query=question, vector=vector, limit=DEPTH, alpha=0.5)
         )
 
-    name = type(store).__name__
-    return {
-        f"{name} bm25": (Aim(0.37, least=True), bm25),
-        f"{name} near_vector, wordllama": (Aim(0.322, least=True), near),
-        f"{name} hybrid, alpha .5": (Aim(0.385, least=True), hybrid),
-    }
+    aims = _QDRANT_AIMS if isinstance(store, QdrantStore) else _AIMS
+    names = [f"{name} {way}" for way in ("bm25", "near_vector, wordllama", "hybrid, alpha .5")]
+    return dict(zip(names, zip(aims, (bm25, near, hybrid), strict=True), strict=True))
 
 
-def _fused(store: MemoryStore, embedder: WordLlamaEmbedder) -> Search:
+def _fused(store: Store, embedder: WordLlamaEmbedder) -> Search:
     async def search(question: str) -> list[str]:
         vector = await embedder(question)
         legs = [
@@ -170,9 +188,7 @@ def _ids(hits: Iterable[Any]) -> list[str]:
     return [hit.id for hit in hits]
 
 
-async def _load(
-    store: MemoryStore | PgvectorStore, collection: Collection, embedder: WordLlamaEmbedder
-) -> None:
+async def _load(store: Store, collection: Collection, embedder: WordLlamaEmbedder) -> None:
     text = Field("text", "text", searchable=True)
     await store.create(_TARGET, FieldSpec([text], dimension=embedder.dimension))
     vectors = embedder.embed([document.text for document in collection.documents])

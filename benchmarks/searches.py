@@ -1,4 +1,4 @@
-"""The searches that PgvectorStore is timed at, by the number of a query."""
+"""The searches that a store is timed at, by the number of a query."""
 
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,14 +8,15 @@ import attrs
 
 from benchmarks.corpus import Corpus
 from benchmarks.measure import Contender
-from soev_retrieval.domain import Filter, Hit, field
-from soev_retrieval_pgvector import PgvectorStore
+from soev_retrieval.domain import Chunk, Filter, Hit, field
+from soev_retrieval.store import VectorStore
 
 Search: TypeAlias = Callable[[int], Awaitable[Sequence[str]]]
 """From the number of a query to the ids of what was found for it, best first."""
 
 TARGET = "chunks"
 NEAR, SHORT, QUESTION, HYBRID = "near_vector", "bm25 of 2 words", "bm25 of a question", "hybrid"
+FETCH = "fetch"
 
 
 @attrs.frozen
@@ -32,7 +33,7 @@ class Case:
 
     @property
     def where(self) -> Filter | None:
-        """It, as PgvectorStore takes it."""
+        """It, as a store takes it."""
         if self.parts is None:
             return None
         return field("part") == 0 if self.parts == 1 else field("part") < self.parts
@@ -42,33 +43,36 @@ EVERY, TENTH, HUNDREDTH = Case("no filter", None), Case("10 % filter", 10), Case
 
 
 def searches(
-    store: PgvectorStore, corpus: Corpus, where: Filter | None, limit: int
+    store: VectorStore, corpus: Corpus, where: Filter | None, limit: int, target: str = TARGET
 ) -> Mapping[str, Search]:
     """Each of its searches, by name."""
 
     async def near(at: int) -> list[str]:
         vector = corpus.queries[at]
-        return _ids(await store.near_vector(TARGET, vector=vector, limit=limit, where=where))
+        return _ids(await store.near_vector(target, vector=vector, limit=limit, where=where))
 
     async def short(at: int) -> list[str]:
         query = corpus.short[at]
-        return _ids(await store.bm25(TARGET, query=query, limit=limit, where=where))
+        return _ids(await store.bm25(target, query=query, limit=limit, where=where))
 
     async def question(at: int) -> list[str]:
         query = corpus.questions[at]
-        return _ids(await store.bm25(TARGET, query=query, limit=limit, where=where))
+        return _ids(await store.bm25(target, query=query, limit=limit, where=where))
 
     async def hybrid(at: int) -> list[str]:
         query, vector = corpus.questions[at], corpus.queries[at]
         found = await store.hybrid(
-            TARGET, query=query, vector=vector, limit=limit, where=where, alpha=0.5
+            target, query=query, vector=vector, limit=limit, where=where, alpha=0.5
         )
         return _ids(found)
 
-    return {NEAR: near, SHORT: short, QUESTION: question, HYBRID: hybrid}
+    async def fetch(at: int) -> list[str]:
+        return _ids(await store.fetch(target, limit=limit, where=where))
+
+    return {NEAR: near, SHORT: short, QUESTION: question, HYBRID: hybrid, FETCH: fetch}
 
 
-def _ids(hits: Sequence[Hit]) -> list[str]:
+def _ids(hits: Sequence[Hit | Chunk]) -> list[str]:
     return [hit.id for hit in hits]
 
 

@@ -1,16 +1,20 @@
-"""The database that a benchmark works in."""
+"""The servers that a benchmark works on."""
 
+import asyncio
 import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
+from qdrant_client import AsyncQdrantClient, models
 
 from tests import servers
 
 _SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "1GB", "max_wal_size": "8GB"}
 _NAME = "soev_benchmark"
+_INDEXED_KB = 100
+_GREEN = 5
 
 
 @contextmanager
@@ -36,3 +40,17 @@ def _roomy() -> Iterator[servers.Postgres]:
                 connection.execute(f"ALTER SYSTEM SET {name} = '{value}'".encode())
         server.restart()
         yield server
+
+
+async def settled(client: AsyncQdrantClient, collection: str) -> None:
+    """Wait until every vector of a collection is in its index, as in one that is in use.
+
+    Small segments are left out of it by themselves, and how many there are is chance.
+    """
+    few = models.OptimizersConfigDiff(indexing_threshold=_INDEXED_KB)
+    await client.update_collection(collection, optimizers_config=few)
+    green = 0
+    while green < _GREEN:  # between two steps of the optimizer it is green as well
+        await asyncio.sleep(0.2)
+        info = await client.get_collection(collection)
+        green = green + 1 if info.status == models.CollectionStatus.GREEN else 0

@@ -1,7 +1,7 @@
-"""Three frameworks' stores over pgvector, filled with the rows of the benchmark's own table.
+"""Three frameworks' stores over pgvector and over Qdrant, filled with the rows of the benchmark.
 
-Each is made as its documentation says, and gets its HNSW index once its rows are there. They come
-with the dependency group `peers`, which `make bench` does not install.
+Each is made as its documentation says. Over pgvector it gets its HNSW index once its rows are
+there. They come with the dependency group `peers`, which `make bench` does not install.
 """
 
 from collections.abc import Mapping
@@ -9,12 +9,23 @@ from collections.abc import Mapping
 from benchmarks.peers._haystack import Haystack
 from benchmarks.peers._langchain import LangChain
 from benchmarks.peers._llamaindex import LlamaIndex
-from benchmarks.peers._peer import Peer, Words
+from benchmarks.peers._peer import Peer, PgvectorPeer, QdrantPeer, Words
+from benchmarks.peers._qdrant_haystack import QdrantHaystack
+from benchmarks.peers._qdrant_langchain import QdrantLangChain
+from benchmarks.peers._qdrant_llamaindex import QdrantLlamaIndex
 
-__all__ = ["PEERS", "Peer", "Words"]
+__all__ = ["PEERS", "QDRANT_PEERS", "Peer", "PgvectorPeer", "QdrantPeer", "Words"]
 
-PEERS: Mapping[str, type[Peer]] = {
+PEERS: Mapping[str, type[PgvectorPeer]] = {
     "LangChain": LangChain,
     "LlamaIndex": LlamaIndex,
     "Haystack": Haystack,
 }
+"""Those over pgvector."""
+
+QDRANT_PEERS: Mapping[str, type[QdrantPeer]] = {
+    "LangChain": QdrantLangChain,
+    "LlamaIndex": QdrantLlamaIndex,
+    "Haystack": QdrantHaystack,
+}
+"""Those over Qdrant."""

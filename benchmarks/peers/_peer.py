@@ -5,6 +5,7 @@ from typing import Protocol, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from benchmarks.corpus import Corpus
+from tests.servers import Qdrant
 
 Words: TypeAlias = Callable[[str, Sequence[float], int], Awaitable[list[str]]]
 """A search by a question, its vector and a limit. It gives ids, best first."""
@@ -19,13 +20,7 @@ _BATCH = 5_000
 
 
 class Peer(Protocol):
-    """A store that is compared with.
-
-    Args:
-        url: The database, which has a table `chunks`.
-        dimension: How long its vectors are.
-        ef_search: How many candidates the index is told to keep; None for the store's own way.
-    """
+    """A store that is compared with."""
 
     package: str
     """What must be there to import."""
@@ -33,13 +28,8 @@ class Peer(Protocol):
     distribution: str
     """What to install for that."""
 
-    part: str
-    """Its table, and in brackets what it filters by, as an index takes it."""
-
-    def __init__(self, url: str, dimension: int, ef_search: int | None) -> None: ...
-
     async def fill(self, corpus: Corpus) -> None:
-        """Make its table, its rows and its indexes."""
+        """Make its table or collection, its rows and its indexes."""
 
     async def open(self) -> None:
         """Be ready to search."""
@@ -54,6 +44,39 @@ class Peer(Protocol):
 
     async def close(self) -> None:
         """Close its connections."""
+
+
+class PgvectorPeer(Peer, Protocol):
+    """A store over pgvector.
+
+    Args:
+        url: The database, which has a table `chunks`.
+        dimension: How long its vectors are.
+        ef_search: How many candidates the index is told to keep; None for the store's own way.
+    """
+
+    part: str
+    """Its table, and in brackets what it filters by, as an index takes it."""
+
+    def __init__(self, url: str, dimension: int, ef_search: int | None) -> None: ...
+
+
+class QdrantPeer(Peer, Protocol):
+    """A store over Qdrant.
+
+    Args:
+        server: The server.
+        corpus: What it is filled with and asked for.
+        over_grpc: Whether it asks over gRPC; as documented they ask over REST.
+    """
+
+    collection: str
+    """The name of its collection."""
+
+    part: str
+    """The payload key of what it filters by."""
+
+    def __init__(self, server: Qdrant, corpus: Corpus, *, over_grpc: bool) -> None: ...
 
 
 def with_driver(url: str, driver: str) -> str:

@@ -22,10 +22,13 @@ _ROWS = [
     "MemoryStore bm25",
     "MemoryStore near_vector, wordllama",
     "MemoryStore hybrid, alpha .5",
-    "Rrf of both legs, 100 deep",
     "PgvectorStore bm25",
     "PgvectorStore near_vector, wordllama",
     "PgvectorStore hybrid, alpha .5",
+    "QdrantStore, local mode, bm25",
+    "QdrantStore, local mode, near_vector, wordllama",
+    "QdrantStore, local mode, hybrid, alpha .5",
+    "Rrf of MemoryStore's legs, 100 deep",
     "bm25s, its English stop words, PyStemmer",
     "bm25s on PostgreSQL's lexemes",
 ]
@@ -66,7 +69,7 @@ async def test_every_way_of_searching_is_graded(database: str) -> None:
     """Each row has a figure, a time for each question, and where one is promised an aim."""
     report = await quality.measured(collection=_SMALL, url=database)
     assert [row.what for row in report.rows] == _ROWS
-    aimed = ("MemoryStore", "PgvectorStore")
+    aimed = ("MemoryStore", "PgvectorStore", "QdrantStore")
     assert [row.what for row in report.rows if row.aim] == [
         name for name in _ROWS if name.startswith(aimed)
     ]

@@ -282,7 +282,10 @@ async def test_searches_that_a_target_does_not_serve(filled: Fill) -> None:
             ("language", value, "use dutch, english, .*or None")
             for value in ("klingon", "", 5, ["english"])
         ),
-        *(("k1", value, "k1 must be a finite number from 0") for value in (-1, math.nan, math.inf, "x", None)),
+        *(
+            ("k1", value, "k1 must be a finite number from 0")
+            for value in (-1, math.nan, math.inf, "x", None)
+        ),
         *(
             ("b", value, "b must be a finite number from 0 to 1")
             for value in (-0.1, 1.1, math.nan, "x", None)

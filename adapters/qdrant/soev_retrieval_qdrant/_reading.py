@@ -56,12 +56,12 @@ class Reading:
         points = await self._by(order_by, limit + 1, all_of_it, descending=descending)
         if len(points) <= limit:
             return points
-        last = source.order.read(points[limit - 1].payload or {})
-        if last != source.order.read(points[limit].payload or {}):
+        last = source.ordinal(points[limit - 1].payload or {})
+        if last != source.ordinal(points[limit].payload or {}):
             return points[:limit]
         some = layout.of([source.order, source.read_from])
         asked, found = limit + 1, points
-        while len(found) == asked and source.order.read(found[-1].payload or {}) == last:
+        while len(found) == asked and source.ordinal(found[-1].payload or {}) == last:
             asked *= 4
             found = await self._by(order_by, asked, some, descending=descending)
         return await self._whole(order_by, points, found, limit, descending=descending)

@@ -23,6 +23,7 @@ _FORMS = re.compile(
     r"|Index required but not found for [^\n]{1,255}"
     r"|Storage folder [^\n]{1,255} is already accessed by another instance"
     r"|JSON payload \(\d+ bytes\) is larger than allowed \(limit: \d+ bytes\)"
+    r"|Shard key [^\n]{1,255} not found"
     r"|recursion limit exceeded"
     r"|no active replica|currently unavailable"
 )

@@ -178,7 +178,7 @@ async def test_a_filter_takes_hits_away_and_changes_no_score(place: str) -> None
                 field("kind") == "class",
                 field("kind") != "class",
                 field("line") < 30,
-                field("line").in_([hit.properties["line"] for hit in every[3:5]]),
+                field("line").in_([int(str(hit.properties["line"])) for hit in every[3:5]]),
                 field("line") < 0,
             ):
                 some = await store.bm25(target, query=query, limit=len(records()), where=where)

@@ -1,6 +1,5 @@
 """Answers that are errors, or none: what every method makes of each, over both protocols."""
 
-import gc
 from collections.abc import AsyncIterator
 
 import grpc
@@ -153,10 +152,6 @@ async def test_a_path_that_a_proxy_does_not_know(where: Where, store: QdrantStor
         said(caught.value, name)
 
 
-# grpcio's own noise, where an interceptor raises: it cancels a call that is over, in __del__.
-@pytest.mark.filterwarnings(
-    "ignore:Exception ignored in. <function InterceptedCall:pytest.PytestUnraisableExceptionWarning"
-)
 async def test_busy(where: Where, store: QdrantStore) -> None:
     """A server that asks for less says when to come back, if it says so."""
     server = stand_in(where)
@@ -171,7 +166,6 @@ async def test_busy(where: Where, store: QdrantStore) -> None:
         trailers = (("retry-after", told if told.isdigit() else "0"),)
         server.answer(GrpcAnswer(Code.RESOURCE_EXHAUSTED, "Rate limiting exceeded", trailers))
         assert await wait() == seconds
-    gc.collect()  # the noise is of this test
 
 
 async def test_too_old() -> None:

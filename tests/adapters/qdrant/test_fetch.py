@@ -8,7 +8,9 @@ import pytest
 from soev_retrieval.domain import Field, FieldSpec, InvalidQueryError, Record, field
 from soev_retrieval.memory import MemoryStore
 from soev_retrieval_qdrant import Making, QdrantStore, _reading, _search
-from tests.adapters.qdrant.stores import EVERYWHERE, RUN, STAND_IN, opened, up
+from tests.adapters.qdrant.existing import TARGET as OF_OTHERS
+from tests.adapters.qdrant.existing import existing, points
+from tests.adapters.qdrant.stores import EVERYWHERE, REMOTE, RUN, STAND_IN, opened, up
 
 TARGET = f"{RUN}fetch"
 SPEC = FieldSpec(
@@ -115,3 +117,19 @@ async def test_only_a_tie_at_the_end_costs_more_requests(place: str) -> None:
             before = len(where.stand_in.sent("scroll"))
             await store.fetch(TARGET, limit=limit, order_by="number")
             assert len(where.stand_in.sent("scroll")) - before == requests
+
+
+@pytest.mark.parametrize("place", REMOTE)
+async def test_times_that_are_written_otherwise_are_alike(place: str) -> None:
+    """One instant in several forms is one value: its chunks come in the order of their ids."""
+    written = ("2000-01-01T00:00:00Z", "2000-01-01", "2000-01-01 01:00:00+01:00")
+    several = points(*({"id": id, "at": at} for id, at in zip("cab", written, strict=True)))
+    there_: Any = {"fields": [Field("at", "datetime")], "id": "id"}
+    indexes: Any = {"indexes": {"at": "datetime"}}
+    async with existing(place, several, **there_, **indexes) as there:
+        for limit in (1, 2, 3):
+            for descending in (False, True):
+                chunks = await there.store.fetch(
+                    OF_OTHERS, limit=limit, order_by="at", descending=descending
+                )
+                assert [chunk.id for chunk in chunks] == ["a", "b", "c"][:limit]
