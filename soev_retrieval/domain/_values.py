@@ -49,7 +49,7 @@ def portable(value: object, what: str) -> Scalar:
         return portable_text(value, what)
     if isinstance(value, bool):
         return value
-    if isinstance(value, Integral):
+    if type(value) is int or isinstance(value, Integral):  # the second asks a registry
         return _portable_int(int(value), what)
     if isinstance(value, float):
         return _portable_float(float(value), what)
@@ -143,8 +143,13 @@ class Properties(dict[str, Value]):
     __slots__ = ()
 
     def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
-        there = ((name, _kept(value)) for name, value in dict(values).items())
-        super().__init__((name, value) for name, value in there if value is not None)
+        there: dict[str, Any] = {}
+        for name, value in dict(values).items():
+            if type(value) in _KEPT_AS_IT_IS:
+                there[name] = value
+            elif (kept := _kept(value)) is not None:
+                there[name] = kept
+        super().__init__(there)
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         """Refused: properties are read-only."""
@@ -156,6 +161,9 @@ class Properties(dict[str, Value]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Properties, (dict(self),)
+
+
+_KEPT_AS_IT_IS = frozenset({str, int, float, bool})
 
 
 def _kept(value: Any) -> Any:

@@ -6,10 +6,16 @@ from typing import Any
 
 import attrs
 
-from soev_retrieval.domain import Field, FieldSpec, Filter, InvalidQueryError, check_filter
+from soev_retrieval.domain import (
+    Field,
+    FieldSpec,
+    Filter,
+    InvalidQueryError,
+    check_count,
+    check_filter,
+)
 from soev_retrieval_qdrant._analysis import Analysis
 from soev_retrieval_qdrant._paths import Path
-from soev_retrieval_qdrant._settings import whole
 
 INDEXES = {
     "keyword": "text",
@@ -95,7 +101,7 @@ def _shard_key(of: object, what: "attrs.Attribute[Any]", value: object) -> None:
 
 def _candidates(of: object, what: "attrs.Attribute[Any]", value: Any) -> None:
     if value is not None:
-        whole(value, what.name)
+        check_count(value, what.name)
 
 
 @attrs.frozen

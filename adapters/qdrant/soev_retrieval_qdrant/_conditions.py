@@ -6,6 +6,8 @@ from typing import Any
 
 from qdrant_client import models
 
+from soev_retrieval_qdrant._paths import Path
+
 Condition = models.Condition
 
 
@@ -19,6 +21,16 @@ def some(conditions: Sequence[Condition]) -> Condition:
     if not conditions:
         return models.HasIdCondition(has_id=[])
     return conditions[0] if len(conditions) == 1 else models.Filter(should=list(conditions))
+
+
+def is_empty(path: Path) -> Condition:
+    """Nothing is there."""
+    return models.IsEmptyCondition(is_empty=models.PayloadField(key=path.quoted))
+
+
+def distinct(values: Any) -> list[Any]:
+    """Each of them once, in their order."""
+    return list(dict.fromkeys(values))
 
 
 class OneOf:

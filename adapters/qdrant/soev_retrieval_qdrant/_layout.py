@@ -21,6 +21,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval_qdrant._analysis import Analysis
 from soev_retrieval_qdrant._collection import INDEXES, Collection
+from soev_retrieval_qdrant._exact import Exact
 from soev_retrieval_qdrant._indexes import Index, indexes_there, misfit, no_order, to_make
 from soev_retrieval_qdrant._making import (
     DISTANCES,
@@ -32,8 +33,9 @@ from soev_retrieval_qdrant._making import (
     sources_of,
 )
 from soev_retrieval_qdrant._paths import Path
+from soev_retrieval_qdrant._plain import Plain
 from soev_retrieval_qdrant._server import CORPUS, SCORING, Server
-from soev_retrieval_qdrant._sources import Exact, Plain, Source
+from soev_retrieval_qdrant._sources import Source
 
 _STORE = "QdrantStore"
 _ORDERED = ("gt", "gte", "lt", "lte")

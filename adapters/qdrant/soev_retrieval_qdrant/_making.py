@@ -14,11 +14,19 @@ from uuid import NAMESPACE_OID, uuid5
 import attrs
 from qdrant_client import models
 
-from soev_retrieval.domain import Field, FieldSpec, InvalidQueryError, Record
+from soev_retrieval.domain import (
+    Field,
+    FieldSpec,
+    InvalidQueryError,
+    Record,
+    check_count,
+    check_number,
+)
 from soev_retrieval_qdrant._analysis import Analysis, Weights
+from soev_retrieval_qdrant._exact import Exact
 from soev_retrieval_qdrant._paths import Path
-from soev_retrieval_qdrant._settings import number, whole
-from soev_retrieval_qdrant._sources import Exact, Plain, Source
+from soev_retrieval_qdrant._plain import Plain
+from soev_retrieval_qdrant._sources import Source
 
 OWN = "_soev"
 """The payload key of what is ours."""
@@ -76,10 +84,10 @@ class Making:
 
     def __attrs_post_init__(self) -> None:
         Analysis(self.language, self.ascii_folding)
-        number(self.k1, "k1")
-        number(self.b, "b", most=1)
+        check_number(self.k1, "k1")
+        check_number(self.b, "b", most=1)
         for name in ("m", "ef_construct", "shards", "replicas"):
-            whole(getattr(self, name), name)
+            check_count(getattr(self, name), name)
 
 
 @attrs.frozen

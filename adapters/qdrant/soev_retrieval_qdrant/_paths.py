@@ -107,7 +107,7 @@ def _quoted(key: str) -> str:
 
 def _read(value: Any, segments: Sequence[tuple[str, bool]]) -> Any:
     for at, (key, each) in enumerate(segments):
-        if not isinstance(value, Mapping) or (value := value.get(key)) is None:
+        if not isinstance(value, dict) or (value := value.get(key)) is None:
             return None
         if each:
             if not isinstance(value, list):

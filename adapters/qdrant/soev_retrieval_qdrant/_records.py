@@ -39,6 +39,8 @@ def chunk_id(point: Point, layout: Layout) -> str:
     if layout.id is None:
         return str(point.id)
     found = layout.id.read(point.payload or {})
+    if type(found) is str and found:
+        return found
     if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
         raise Unconfigured(
             f"collection {layout.name!r} has a point {point.id!r} without a chunk id at {layout.id}",
@@ -53,19 +55,18 @@ def properties(point: Point, layout: Layout) -> Properties:
     Raises:
         Unconfigured: One of them holds what no chunk can.
     """
-    payload, found = point.payload or {}, {}
+    payload = point.payload or {}
+    found: dict[str, Any] = {}
     try:
         for name, what, read in layout.readers:
-            if (value := read(payload)) is not None:
-                found[name] = _portable(value, what)
+            if (value := read(payload)) is None:
+                continue
+            if type(value) is tuple:
+                found[name] = tuple(portable(one, what) for one in value)
+            else:
+                found[name] = portable(value, what)
     except InvalidQueryError as error:
         raise Unconfigured(
             f"point {point.id!r} cannot be returned: {error}", store=_STORE
         ) from error
     return Properties(found)
-
-
-def _portable(value: Any, what: str) -> Any:
-    if isinstance(value, tuple):
-        return tuple(portable(one, what) for one in value)
-    return portable(value, what)

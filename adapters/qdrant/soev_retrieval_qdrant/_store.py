@@ -17,10 +17,12 @@ from soev_retrieval.domain import (
     Target,
     Unconfigured,
     check,
+    check_count,
     check_filter,
     check_limit,
     check_order,
     check_query,
+    check_seconds,
     check_vector,
     default_alpha,
     finite_vector,
@@ -36,7 +38,6 @@ from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
 from soev_retrieval_qdrant._making import Made, Making, check_making
 from soev_retrieval_qdrant._reading import Reading
 from soev_retrieval_qdrant._search import Search, fusion_query
-from soev_retrieval_qdrant._settings import seconds, whole
 from soev_retrieval_qdrant._targets import Targets
 
 _STORE = "QdrantStore"
@@ -92,12 +93,16 @@ class QdrantStore:
     ) -> None:
         if fusion not in FUSIONS:
             raise InvalidQueryError(f"there is no fusion {fusion!r}; use {', '.join(FUSIONS)}")
-        self._alpha, self._fusion, self._depth = default_alpha(alpha), fusion, whole(depth, "depth")
+        self._alpha, self._fusion, self._depth = (
+            default_alpha(alpha),
+            fusion,
+            check_count(depth, "depth"),
+        )
         if fusion == "dbsf":
             fusion_query(fusion, self._alpha)
         self._making = making or Making()
         address = Address(location, transport, api_key, grpc_port, dict(options or {}))
-        self._connection = Connection(address, seconds(timeout_seconds, "timeout_seconds"))
+        self._connection = Connection(address, check_seconds(timeout_seconds, "timeout_seconds"))
         self._targets = Targets(self._connection, {} if collections is None else collections)
         self._loading = _loader.Loading(self._connection)
 

@@ -8,7 +8,7 @@ import pytest
 from soev_retrieval.domain import DeclaredFilter, Field, FieldSpec, Record, field
 from soev_retrieval_qdrant._conditions import OneOf
 from soev_retrieval_qdrant._paths import Path
-from soev_retrieval_qdrant._sources import Plain
+from soev_retrieval_qdrant._plain import Plain
 from tests.adapters.qdrant.existing import TARGET, existing, points
 from tests.adapters.qdrant.stores import LOCAL, RUN, SERVER, opened
 
