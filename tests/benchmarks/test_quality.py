@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import quality
 from benchmarks.cranfield import Collection, Document
+from tests.servers import qdrant
 
 _TEXTS = (
     "the flutter of a swept wing in supersonic flow",
@@ -18,6 +19,7 @@ _SMALL = Collection(
     {"1": "does a swept wing flutter .", "2": "when do shells buckle ."},
     {"1": frozenset("1"), "2": frozenset("3")},
 )
+_WAYS = ("bm25", "near_vector, wordllama", "hybrid, alpha .5")
 _ROWS = [
     "MemoryStore bm25",
     "MemoryStore near_vector, wordllama",
@@ -28,6 +30,7 @@ _ROWS = [
     "QdrantStore, local mode, bm25",
     "QdrantStore, local mode, near_vector, wordllama",
     "QdrantStore, local mode, hybrid, alpha .5",
+    *(f"QdrantStore, a server, {way}" for way in _WAYS if qdrant() is not None),
     "Rrf of MemoryStore's legs, 100 deep",
     "bm25s, its English stop words, PyStemmer",
     "bm25s on PostgreSQL's lexemes",
