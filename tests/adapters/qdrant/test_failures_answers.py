@@ -168,7 +168,7 @@ async def test_busy(where: Where, store: QdrantStore) -> None:
         server.answer(GrpcAnswer(Code.RESOURCE_EXHAUSTED, "Rate limiting exceeded", trailers))
         assert await wait() == seconds
     # The calls' __del__, which raises, has its turn here: in the middle of an import it breaks that
-    # (https://github.com/python/cpython/issues/106176).
+    # (https://github.com/python/cpython/issues/91351).
     gc.collect()
 
 
