@@ -93,6 +93,7 @@ class Layout:
         where: Which points are the target; None for all.
         shard_key: Where they are.
         params: How vectors are searched.
+        is_ours: Whether `create` made the collection.
         unordered: What an order by a field lacks, by name.
     """
 
@@ -107,6 +108,7 @@ class Layout:
     where: Filter | None = None
     shard_key: str | int | None = None
     params: models.SearchParams | None = None
+    is_ours: bool = False
 
     @cached_property
     def readers(self) -> Sequence[tuple[str, str, Callable[[Mapping[str, Any]], Any]]]:
@@ -116,8 +118,17 @@ class Layout:
     @cached_property
     def everything(self) -> Any:
         """What to ask of a payload, so that a chunk can be read of it."""
-        paths = [source.read_from for source in self.sources.values()]
-        return self.of(paths)
+        return self.everything_and()
+
+    def everything_and(self, *paths: Path) -> Any:
+        """The same, and what is at some paths.
+
+        Of a collection that this store made it is all there is: what the server would leave out is
+        little, and to pick out the rest takes it a fifth of a scroll.
+        """
+        if self.is_ours:
+            return True
+        return self.of([*(source.read_from for source in self.sources.values()), *paths])
 
     def of(self, paths: Iterable[Path] = ()) -> Any:
         """What to ask of a payload for the chunk's id and what is at some paths."""
@@ -147,7 +158,7 @@ def laid_out_made(name: str, made: Made, server: Server) -> Layout:
     if made.searchable:
         keywords = Terms(TERMS, made.analysis)
     spec = FieldSpec(fields, made.spec.dimension, made.spec.distance)
-    return Layout(name, spec, sources, ID, vectors, keywords, unordered=unordered)
+    return Layout(name, spec, sources, ID, vectors, keywords, unordered=unordered, is_ours=True)
 
 
 def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Layout:

@@ -51,9 +51,8 @@ class Reading:
         """
         layout = self.search.layout
         source = layout.sources[order_by]
-        read = [each.read_from for each in layout.sources.values()]
-        all_of_it = layout.of([*read, source.order])
-        points = await self._by(order_by, limit + 1, all_of_it, descending=descending)
+        payload = layout.everything_and(source.order)
+        points = await self._by(order_by, limit + 1, payload, descending=descending)
         if len(points) <= limit:
             return points
         last = source.ordinal(points[limit - 1].payload or {})
