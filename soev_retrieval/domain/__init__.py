@@ -3,6 +3,8 @@
 from soev_retrieval.domain._arguments import (
     check_alpha,
     check_count,
+    check_hybrid,
+    check_ids,
     check_limit,
     check_number,
     check_query,
@@ -10,7 +12,7 @@ from soev_retrieval.domain._arguments import (
     check_vector,
     default_alpha,
     finite_vector,
-    hybrid_weight,
+    listed,
 )
 from soev_retrieval.domain._builder import field
 from soev_retrieval.domain._errors import (
@@ -28,6 +30,8 @@ from soev_retrieval.domain._fields import (
     check,
     check_order,
     check_record,
+    check_records,
+    check_spec,
     operators_of,
 )
 from soev_retrieval.domain._filters import (
@@ -107,12 +111,16 @@ __all__ = [
     "check_alpha",
     "check_count",
     "check_filter",
+    "check_hybrid",
+    "check_ids",
     "check_limit",
     "check_number",
     "check_order",
     "check_query",
     "check_record",
+    "check_records",
     "check_seconds",
+    "check_spec",
     "check_vector",
     "default_alpha",
     "field",
@@ -121,9 +129,9 @@ __all__ = [
     "fuse_hybrid",
     "fused",
     "hybrid_depth",
-    "hybrid_weight",
     "join_equals",
     "lies_under",
+    "listed",
     "matches",
     "normal_path",
     "operators_of",

@@ -2,12 +2,12 @@
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from soev_retrieval.domain._errors import InvalidQueryError, Unconfigured
-from soev_retrieval.domain._values import portable_text
+from soev_retrieval.domain._values import portable_name, portable_text
 
 
 def check_limit(limit: object) -> int:
@@ -102,8 +102,10 @@ def default_alpha(alpha: object) -> float:
     return checked
 
 
-def hybrid_weight(alpha: object, vector: object, *, default: float, store: str) -> float:
-    """The weight of the vector side in a hybrid search of a store that does not embed.
+def check_hybrid(
+    alpha: object, vector: object, *, default: float, store: str
+) -> tuple[float, Sequence[float] | None]:
+    """What a hybrid search of a store that does not embed goes by.
 
     Args:
         alpha: What the call names, or None for the store's default.
@@ -112,7 +114,8 @@ def hybrid_weight(alpha: object, vector: object, *, default: float, store: str) 
         store: The name of the store, for the error.
 
     Returns:
-        A number from 0 to 1: at 0 the search is bm25, at 1 it is near_vector.
+        The weight of the vector side, 0 to 1: at 0 the search is bm25, at 1 it is near_vector.
+        And the vector in float32, of any length; None only where the weight is 0.
 
     Raises:
         InvalidQueryError: `alpha` is not a number from 0 to 1, or `vector` no finite numbers.
@@ -120,14 +123,40 @@ def hybrid_weight(alpha: object, vector: object, *, default: float, store: str) 
     """
     weight = default if (checked := check_alpha(alpha)) is None else checked
     if vector is not None:
-        finite_vector(vector, what="the query vector")
-    elif weight > 0:
+        return weight, finite_vector(vector, what="the query vector")
+    if weight > 0:
         raise Unconfigured(
             f"{store} does not embed queries; give a vector (or an embedder), or alpha=0",
             store=store,
             operation="hybrid",
         )
-    return weight
+    return weight, None
+
+
+def listed(given: Any, what: str) -> list[Any]:
+    """`given` as a list: what can be gone through once may be needed twice.
+
+    Args:
+        given: What a Loader was given: several of something.
+        what: What one of them is, for the error.
+
+    Raises:
+        InvalidQueryError: It is not several, but one or none.
+    """
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return list(given)
+    raise InvalidQueryError(
+        f"{what}s must be a list or another iterable, not {type(given).__name__}; give [{what}]"
+    )
+
+
+def check_ids(ids: Iterable[str]) -> list[str]:
+    """The ids that a Loader was given, as a list.
+
+    Raises:
+        InvalidQueryError: They are not several, or one is no text, or empty.
+    """
+    return [portable_name(id, "the id of a chunk") for id in listed(ids, "id")]
 
 
 def check_vector(

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from soev_retrieval.domain._arguments import check_vector
+from soev_retrieval.domain._arguments import check_vector, listed
 from soev_retrieval.domain._errors import InvalidQueryError
 from soev_retrieval.domain._filters import DeclaredFilter, Filter, predicates
 from soev_retrieval.domain._operators import OPERATORS
@@ -262,6 +262,32 @@ def check_record(record: Record, spec: FieldSpec) -> Record:
     if record.vector is not None:
         check_vector(record.vector, spec.dimension, spec.distance, what=f"{who}: the vector")
     return Record(record.id, Properties(properties), record.vector)
+
+
+def check_records(records: Iterable[Record], spec: FieldSpec) -> list[Record]:
+    """The records that a Loader was given, each checked; of two with one id the last.
+
+    Raises:
+        InvalidQueryError: They are not several, or one is not as `check_record` wants it.
+    """
+    checked = (check_record(each, spec) for each in listed(records, "record"))
+    return list({each.id: each for each in checked}.values())
+
+
+def check_spec(spec: object, *, store: str) -> None:
+    """Refuse a spec that no store which does not embed can create a target with.
+
+    Args:
+        spec: What `create` was given.
+        store: The name of the store, for the error.
+
+    Raises:
+        InvalidQueryError: It is no FieldSpec, or says that the store embeds.
+    """
+    if not isinstance(spec, FieldSpec):
+        raise InvalidQueryError(f"a spec must be a FieldSpec, not {type(spec).__name__}")
+    if spec.embeds:
+        raise InvalidQueryError(f"{store} does not embed queries; leave embeds out")
 
 
 def _property(value: Any, field: Field, what: str) -> Any:

@@ -18,16 +18,18 @@ from soev_retrieval.domain import (
     check,
     check_count,
     check_filter,
+    check_hybrid,
+    check_ids,
     check_limit,
     check_number,
     check_order,
     check_query,
-    check_record,
+    check_records,
+    check_spec,
     check_vector,
     default_alpha,
     fuse_hybrid,
     hybrid_depth,
-    hybrid_weight,
     portable_name,
     simplify,
 )
@@ -88,7 +90,7 @@ class MemoryStore:
         """As `VectorStore.hybrid`. It does not embed: with `vector` None, `alpha` must be 0."""
         index = self._index(target)
         query, limit = check_query(query), check_limit(limit)
-        weight = hybrid_weight(alpha, vector, default=self._alpha, store="MemoryStore")
+        weight, vector = check_hybrid(alpha, vector, default=self._alpha, store="MemoryStore")
         if weight == 0 or vector is None:
             return await self.bm25(target, query=query, limit=limit, where=where)
         if weight == 1:
@@ -144,10 +146,7 @@ class MemoryStore:
     async def create(self, target: Target, spec: FieldSpec) -> None:
         """As `Loader.create`. Serves every operator, `under` where a field declares it."""
         portable_name(target, "the name of a target")
-        if not isinstance(spec, FieldSpec):
-            raise InvalidQueryError(f"a spec must be a FieldSpec, not {type(spec).__name__}")
-        if spec.embeds:
-            raise InvalidQueryError("MemoryStore does not embed queries; leave embeds out")
+        check_spec(spec, store="MemoryStore")
         if (there := self._indexes.get(target)) is None:
             self._indexes[target] = self._made(spec)
         elif there.spec != spec:
@@ -158,14 +157,12 @@ class MemoryStore:
     async def upsert(self, target: Target, records: Iterable[Record]) -> None:
         """As `Loader.upsert`."""
         index = self._index(target)
-        each = _several(records, "records", "record")
-        index.upsert([check_record(record, index.spec) for record in each])
+        index.upsert(check_records(records, index.spec))
 
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""
         index = self._index(target)
-        each = _several(ids, "ids", "id")
-        index.delete([portable_name(id, "the id of a chunk") for id in each])
+        index.delete(check_ids(ids))
 
     async def drop(self, target: Target) -> None:
         """As `Loader.drop`."""
@@ -235,12 +232,3 @@ class MemoryStore:
     def __repr__(self) -> str:
         held = ", ".join(f"{target}: {len(index)}" for target, index in self._indexes.items())
         return f"MemoryStore({held})"
-
-
-def _several(given: Iterable[T], what: str, one: str) -> Iterable[T]:
-    """`given`, which must not be one of what it should hold."""
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        return given
-    raise InvalidQueryError(
-        f"{what} must be a list or another iterable, not {type(given).__name__}; give [{one}]"
-    )

@@ -1,6 +1,6 @@
 """Tables of our own: created, filled, emptied."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -8,11 +8,8 @@ from psycopg.types import TypeInfo
 
 from soev_retrieval.domain import (
     FieldSpec,
-    InvalidQueryError,
     Record,
     Target,
-    check_record,
-    portable_name,
 )
 from soev_retrieval_pgvector._making import ID, PAYLOAD, VECTOR, Made, Making, statements
 from soev_retrieval_pgvector._sql import json_text, qualified, quoted
@@ -55,39 +52,6 @@ async def _extension(connection: AsyncConnection) -> str:
     )
     row = await found.fetchone()
     return "public" if row is None else str(row[0])
-
-
-def all_records(records: Iterable[Record]) -> list[Record]:
-    """Every record, of an iterable that can be gone through once.
-
-    Raises:
-        InvalidQueryError: It is no iterable of them.
-    """
-    if isinstance(records, Record | str) or not isinstance(records, Iterable):
-        raise InvalidQueryError(
-            f"records must be an iterable of Record, not {type(records).__name__}"
-        )
-    return list(records)
-
-
-def checked_records(records: Sequence[Record], spec: FieldSpec) -> list[Record]:
-    """Every record checked; of two with one id the last.
-
-    Raises:
-        InvalidQueryError: One does not keep to the spec. The error names it.
-    """
-    return list({each.id: each for each in (check_record(one, spec) for one in records)}.values())
-
-
-def checked_ids(ids: Iterable[str]) -> list[str]:
-    """Every id checked.
-
-    Raises:
-        InvalidQueryError: One is no text, or `ids` is one text and no list of them.
-    """
-    if isinstance(ids, str) or not isinstance(ids, Iterable):
-        raise InvalidQueryError("ids must be an iterable of ids; for one, give [id]")
-    return [portable_name(id, "the id of a chunk") for id in ids]
 
 
 def deletion(schema: str, made: Made) -> str:

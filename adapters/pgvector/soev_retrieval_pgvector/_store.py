@@ -20,16 +20,20 @@ from soev_retrieval.domain import (
     check,
     check_count,
     check_filter,
+    check_hybrid,
+    check_ids,
     check_limit,
     check_number,
     check_order,
     check_query,
+    check_records,
     check_seconds,
+    check_spec,
     check_vector,
     default_alpha,
     finite_vector,
     hybrid_depth,
-    hybrid_weight,
+    listed,
     predicates,
     simplify,
 )
@@ -134,7 +138,7 @@ class PgvectorStore:
     ) -> Sequence[Hit]:
         """As `VectorStore.hybrid`. It does not embed: with `vector` None, `alpha` must be 0."""
         query, limit = check_query(query), check_limit(limit)
-        weight = hybrid_weight(alpha, vector, default=self._alpha, store="PgvectorStore")
+        weight, vector = check_hybrid(alpha, vector, default=self._alpha, store="PgvectorStore")
         if weight == 0 or vector is None:
             return await self.bm25(target, query=query, limit=limit, where=where)
         if weight == 1:
@@ -223,10 +227,7 @@ class PgvectorStore:
         """As `Loader.create`: a table of that name in the store's schema, as `making` says."""
         self._targets.refuse_configured(target, "create")
         identifier(target, "the name of a target")
-        if not isinstance(spec, FieldSpec):
-            raise InvalidQueryError(f"a spec must be a FieldSpec, not {type(spec).__name__}")
-        if spec.embeds:
-            raise InvalidQueryError("PgvectorStore does not embed queries; leave embeds out")
+        check_spec(spec, store="PgvectorStore")
         statements(self._schema, target, spec, self._making, "public")  # all that can be wrong
 
         async def work(connection: AsyncConnection) -> None:
@@ -247,10 +248,10 @@ class PgvectorStore:
     async def upsert(self, target: Target, records: Iterable[Record]) -> None:
         """As `Loader.upsert`: all of them or none, copied in one transaction."""
         self._targets.refuse_configured(target, "upsert")
-        given = _loader.all_records(records)
+        given = listed(records, "record")
 
         async def written(made: Made) -> None:
-            checked = _loader.checked_records(given, made.spec)
+            checked = check_records(given, made.spec)
 
             async def work(connection: AsyncConnection) -> None:
                 await _loader.upsert(connection, self._schema, made, checked)
@@ -263,7 +264,7 @@ class PgvectorStore:
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""
         self._targets.refuse_configured(target, "delete")
-        checked = _loader.checked_ids(ids)
+        checked = check_ids(ids)
 
         async def deleted(made: Made) -> None:
             sql = _loader.deletion(self._schema, made)

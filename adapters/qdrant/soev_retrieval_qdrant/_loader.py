@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -10,13 +10,9 @@ import attrs
 from qdrant_client import models
 
 from soev_retrieval.domain import (
-    FieldSpec,
-    InvalidQueryError,
     Record,
     RetrievalError,
     Target,
-    check_record,
-    portable_name,
 )
 from soev_retrieval_qdrant._connection import Connection
 from soev_retrieval_qdrant._errors import is_missing_point, is_there_already
@@ -185,31 +181,6 @@ class Loading:
             ),
             operation="upsert",
         )
-
-
-def all_records(records: Iterable[Record], spec: FieldSpec) -> list[Record]:
-    """Every record checked; of two with one id the last.
-
-    Raises:
-        InvalidQueryError: It is no iterable of records, or one does not keep to the spec, and the
-            error names it.
-    """
-    if isinstance(records, Record | str) or not isinstance(records, Iterable):
-        raise InvalidQueryError(
-            f"records must be an iterable of Record, not {type(records).__name__}"
-        )
-    return list({each.id: each for each in (check_record(one, spec) for one in records)}.values())
-
-
-def all_ids(ids: Iterable[str]) -> list[str]:
-    """Every id checked.
-
-    Raises:
-        InvalidQueryError: One is no text, or `ids` is one text and no list of them.
-    """
-    if isinstance(ids, str) or not isinstance(ids, Iterable):
-        raise InvalidQueryError("ids must be an iterable of ids; for one, give [id]")
-    return [portable_name(id, "the id of a chunk") for id in ids]
 
 
 def _point(

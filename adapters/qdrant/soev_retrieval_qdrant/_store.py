@@ -19,22 +19,26 @@ from soev_retrieval.domain import (
     check,
     check_count,
     check_filter,
+    check_hybrid,
+    check_ids,
     check_limit,
     check_order,
     check_query,
+    check_records,
     check_seconds,
+    check_spec,
     check_vector,
     default_alpha,
     finite_vector,
     hybrid_depth,
-    hybrid_weight,
+    listed,
     predicates,
     simplify,
 )
-from soev_retrieval_qdrant import _loader
 from soev_retrieval_qdrant._collection import Collection, collection_name
 from soev_retrieval_qdrant._connection import Address, Connection
 from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
+from soev_retrieval_qdrant._loader import Loading
 from soev_retrieval_qdrant._making import Made, Making, check_making
 from soev_retrieval_qdrant._reading import Reading
 from soev_retrieval_qdrant._search import Search, fusion_query
@@ -104,7 +108,7 @@ class QdrantStore:
         address = Address(location, transport, api_key, grpc_port, dict(options or {}))
         self._connection = Connection(address, check_seconds(timeout_seconds, "timeout_seconds"))
         self._targets = Targets(self._connection, {} if collections is None else collections)
-        self._loading = _loader.Loading(self._connection)
+        self._loading = Loading(self._connection)
 
     async def hybrid(
         self,
@@ -118,7 +122,7 @@ class QdrantStore:
     ) -> Sequence[Hit]:
         """As `VectorStore.hybrid`. It does not embed: with `vector` None, `alpha` must be 0."""
         query, limit = check_query(query), check_limit(limit)
-        weight = hybrid_weight(alpha, vector, default=self._alpha, store=_STORE)
+        weight, vector = check_hybrid(alpha, vector, default=self._alpha, store=_STORE)
         if weight == 0 or vector is None:
             return await self.bm25(target, query=query, limit=limit, where=where)
         if weight == 1:
@@ -209,10 +213,7 @@ class QdrantStore:
         """
         self._targets.refuse_configured(target, "create")
         collection_name(target, "the name of a target")
-        if not isinstance(spec, FieldSpec):
-            raise InvalidQueryError(f"a spec must be a FieldSpec, not {type(spec).__name__}")
-        if spec.embeds:
-            raise InvalidQueryError("QdrantStore does not embed queries; leave embeds out")
+        check_spec(spec, store=_STORE)
         wanted = Made(spec, self._making)
         check_making(wanted)
         await self._loading.create(target, wanted)
@@ -230,10 +231,10 @@ class QdrantStore:
     async def upsert(self, target: Target, records: Iterable[Record]) -> None:
         """As `Loader.upsert`, in batches: where one fails, those before it are written."""
         self._targets.refuse_configured(target, "upsert")
-        given = records if isinstance(records, Record | str) else _listed(records)
+        given = listed(records, "record")
 
         async def written(made: Made, layout: Layout) -> None:
-            if checked := _loader.all_records(given, made.spec):
+            if checked := check_records(given, made.spec):
                 await self._loading.upsert(target, made, layout, checked)
 
         async with self._loading.turn(target):
@@ -242,7 +243,7 @@ class QdrantStore:
     async def delete(self, target: Target, ids: Iterable[str]) -> None:
         """As `Loader.delete`."""
         self._targets.refuse_configured(target, "delete")
-        checked = _loader.all_ids(ids)
+        checked = check_ids(ids)
 
         async def deleted(made: Made, layout: Layout) -> None:
             await self._loading.delete(target, checked)
@@ -288,10 +289,6 @@ class QdrantStore:
         if isinstance(combined, AllOf) and not combined.filters:
             combined = None
         return Search(self._connection, layout, combined, operation)
-
-
-def _listed(records: Iterable[Record]) -> Any:
-    return list(records) if isinstance(records, Iterable) else records
 
 
 def _vectors(layout: Layout, operation: str) -> Vectors:
