@@ -10,6 +10,7 @@ from soev_retrieval.domain import DeclaredFilter, Field
 from soev_retrieval_qdrant._conditions import Condition, OneOf, distinct, every, is_empty
 from soev_retrieval_qdrant._floats import halves, of_ordinal, ordinal
 from soev_retrieval_qdrant._paths import Path
+from soev_retrieval_qdrant._server import Server
 
 
 @attrs.frozen
@@ -20,12 +21,12 @@ class Exact:
         field: The field.
         path: Where they stand: `place` has what `ordinal` says, or several for a list; `high` and
             `low` have its halves, for ranges.
-        is_local: As in `Plain`.
+        server: As in `Plain`.
     """
 
     field: Field
     path: Path
-    is_local: bool = False
+    server: Server = attrs.field(factory=Server)
 
     @property
     def place(self) -> Path:
@@ -75,7 +76,7 @@ class Exact:
         places = list(dict.fromkeys(ordinal(value) for value in values))
         if len(places) == 1:
             match: Any = models.MatchValue(value=places[0])
-        elif self.is_local:
+        elif self.server.is_local:
             match = models.MatchValue.model_construct(value=OneOf(places))
         else:
             match = models.MatchAny(any=places)

@@ -14,17 +14,14 @@ from soev_retrieval.domain import (
     FieldSpec,
     Filter,
     InvalidQueryError,
-    Unconfigured,
     check,
     predicates,
     simplify,
 )
-from soev_retrieval_qdrant._analysis import Analysis
 from soev_retrieval_qdrant._collection import INDEXES, Collection
-from soev_retrieval_qdrant._exact import Exact
 from soev_retrieval_qdrant._indexes import Index, indexes_there, misfit, no_order, to_make
+from soev_retrieval_qdrant._legs import Scored, Terms, Vectors, keywords_of, unsettled, vectors_of
 from soev_retrieval_qdrant._making import (
-    DISTANCES,
     ID,
     TERMS,
     VECTOR,
@@ -34,48 +31,12 @@ from soev_retrieval_qdrant._making import (
 )
 from soev_retrieval_qdrant._paths import Path
 from soev_retrieval_qdrant._plain import Plain
-from soev_retrieval_qdrant._server import CORPUS, SCORING, Server
+from soev_retrieval_qdrant._server import Server
 from soev_retrieval_qdrant._sources import Source
 
 _STORE = "QdrantStore"
 _ORDERED = ("gt", "gte", "lt", "lte")
 _UNINDEXED = "this store made the collection without payload indexes"
-_DISTANCES = {theirs: ours for ours, theirs in DISTANCES.items()}
-
-
-@attrs.frozen
-class Vectors:
-    """The dense vectors.
-
-    Args:
-        name: What `using` takes: None for the unnamed ones.
-        dimension: How long they are.
-        distance: How they compare, in our words.
-    """
-
-    name: str | None
-    dimension: int
-    distance: str
-
-    @property
-    def turned(self) -> bool:
-        """Whether the server's score is a distance, and less is better."""
-        return self.distance in {"euclidean", "manhattan"}
-
-
-@attrs.frozen
-class Terms:
-    """Keywords as sparse vectors."""
-
-    name: str
-    analysis: Analysis
-
-
-@attrs.frozen
-class Scored:
-    """Keywords as a full-text index that scores."""
-
-    path: Path
 
 
 @attrs.frozen
@@ -89,12 +50,12 @@ class Layout:
         id: Where the chunk's id is in the payload; None where it is the point's.
         vectors: The dense vectors, or why there are none.
         keywords: Where keywords are asked, or why nowhere.
-        refused: Why a field is none, and what cannot be ordered by, by name.
+        refused: Why a field is none, by name.
+        unordered: What an order by a field lacks, by name.
         where: Which points are the target; None for all.
         shard_key: Where they are.
         params: How vectors are searched.
         is_ours: Whether `create` made the collection.
-        unordered: What an order by a field lacks, by name.
     """
 
     name: str
@@ -140,10 +101,7 @@ class Layout:
 def laid_out_made(name: str, made: Made, server: Server) -> Layout:
     """Where everything is in a collection that `create` made."""
     indexed = {path for path, _ in indexes_of(made)}
-    sources = {
-        name: _placed(source, server)
-        for name, source in sources_of(made.spec, over_rest=server.over_rest).items()
-    }
+    sources = sources_of(made.spec, server)
     fields, unordered = [], {}
     for field in made.spec:
         if field.sortable and sources[field.name].order not in indexed:
@@ -169,10 +127,10 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
         InvalidQueryError: Its `where` is none that its fields serve.
     """
     if server.is_local and of.shard_key is not None:
-        raise _unsettled(of, "local mode has no shards; leave shard_key out")
+        raise unsettled(of, "local mode has no shards; leave shard_key out")
     schema = indexes_there(of, info, server)
-    vectors = _vectors(of, info)
-    keywords = _keywords(of, info, server)
+    vectors = vectors_of(of, info)
+    keywords = keywords_of(of, info, server)
     sources: dict[str, Source] = {}
     fields: list[Field] = []
     refused: dict[str, str] = {}
@@ -186,19 +144,19 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
             unordered[field.name] = why
         as_uuid = field.type == "text" and index is not None and index.kind == "uuid"
         has_range = index is not None and index.has_range
-        source = Plain(
+        sources[field.name] = Plain(
             field,
             path,
-            server.over_rest,
+            server,
             as_uuid=as_uuid and not server.is_local,
             unindexed=None if has_range else to_make(field, path, of, server),
         )
-        sources[field.name] = _placed(source, server)
         searched = field.searchable and not isinstance(keywords, str)
         narrowed = _narrowed(
             field, server, sortable=field.name not in unordered, has_prefix=not as_uuid
         )
         fields.append(attrs.evolve(narrowed, searchable=searched))
+    where = EVERYTHING if of.where is None else checked(of.where, FieldSpec(fields), refused)
     dense = vectors if isinstance(vectors, Vectors) else None
     spec = FieldSpec(
         fields,
@@ -214,16 +172,12 @@ def laid_out(of: Collection, info: models.CollectionInfo, server: Server) -> Lay
         keywords,
         refused,
         unordered,
-        _checked(of.where, spec, refused),
+        None if where == EVERYTHING else where,
         of.shard_key,
         models.SearchParams(exact=of.exact or None, hnsw_ef=of.hnsw_ef)
         if of.exact or of.hnsw_ef
         else None,
     )
-
-
-def _unsettled(of: Collection, what: str) -> Unconfigured:
-    return Unconfigured(f"collection {of.name!r}: {what}", store=_STORE)
 
 
 def _declared(of: Collection, schema: Mapping[Path, Index]) -> Iterable[tuple[Field, Path]]:
@@ -240,15 +194,6 @@ def _declared(of: Collection, schema: Mapping[Path, Index]) -> Iterable[tuple[Fi
             yield Field(name, INDEXES[index.kind], many=path.many), path
 
 
-def _placed(source: Source, server: Server) -> Source:
-    """The source, asked as what answers has to be asked."""
-    if isinstance(source, Plain):
-        return attrs.evolve(source, is_local=server.is_local, has_prefix=server.has_prefix)
-    if isinstance(source, Exact):
-        return attrs.evolve(source, is_local=server.is_local)
-    return source
-
-
 def _narrowed(field: Field, server: Server, *, sortable: bool, has_prefix: bool = True) -> Field:
     """The field with what Qdrant serves of it: text has no order there, and a UUID no beginning."""
     left_out: set[str] = set()
@@ -260,81 +205,23 @@ def _narrowed(field: Field, server: Server, *, sortable: bool, has_prefix: bool 
     )
 
 
-def _vectors(of: Collection, info: models.CollectionInfo) -> Vectors | str:
-    there = info.config.params.vectors
-    named: dict[str, models.VectorParams] = (
-        there if isinstance(there, dict) else {} if there is None else {"": there}
-    )
-    name = of.vector
-    if name is None:
-        if not named:
-            return "the collection has no dense vectors"
-        if len(named) > 1:
-            raise _unsettled(of, f"it has several vectors: {_listed(named)}; give vector=…")
-        name = next(iter(named))
-    if (params := named.get(name)) is None:
-        raise _unsettled(of, f"it has no vector {name!r}; it has {_listed(named)}")
-    if params.multivector_config is not None:
-        return f"the vector {name!r} is several vectors a point, which is not served"
-    return Vectors(name or None, params.size, _DISTANCES[params.distance])
+def checked(where: Filter, spec: FieldSpec, refused: Mapping[str, str]) -> Filter:
+    """A filter that the fields serve, folded.
 
-
-def _keywords(of: Collection, info: models.CollectionInfo, server: Server) -> Terms | Scored | str:
-    if of.scored is not None:
-        if server.version < SCORING:
-            return (
-                f"a full-text index scores from Qdrant {_dotted(SCORING)} on, and this is"
-                f" {_dotted(server.version)}"
-            )
-        return Scored(of.path(of.scored))
-    weighed = {
-        name: params
-        for name, params in (info.config.params.sparse_vectors or {}).items()
-        if params.modifier == models.Modifier.IDF
-    }
-    name = of.sparse
-    if name is None:
-        if not weighed:
-            return (
-                "the collection has no sparse vector with the modifier IDF, and keywords are"
-                " searched in one"
-            )
-        if len(weighed) > 1:
-            raise _unsettled(
-                of, f"it has several sparse vectors: {_listed(weighed)}; give sparse=…"
-            )
-        name = next(iter(weighed))
-    if name not in weighed:
-        raise _unsettled(
-            of,
-            f"it has no sparse vector {name!r} with the modifier IDF, without which a rare word"
-            f" counts no more than any; it has {_listed(weighed) or 'none'}",
-        )
-    if not any(field.searchable for field in of.fields):
-        return "the configuration marks no field as searchable; mark those whose text is searched"
-    if of.where is not None and server.version < CORPUS:
-        return (
-            f"a part of a collection has word statistics of its own from Qdrant {_dotted(CORPUS)}"
-            f" on, and this is {_dotted(server.version)}"
-        )
-    return Terms(name, of.analysis)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in sorted(names))
-
-
-def _dotted(version: tuple[int, int]) -> str:
-    return ".".join(map(str, version))
-
-
-def _checked(where: Filter | None, spec: FieldSpec, refused: Mapping[str, str]) -> Filter | None:
-    """The filter that makes the target, folded; None where it is everything."""
-    if where is None:
-        return None
-    for term in predicates(where):
-        if term.field in refused:
-            raise InvalidQueryError(refused[term.field], field=term.field)
+    Raises:
+        InvalidQueryError: They do not. A field that is none for a reason is refused with that.
+    """
+    refuse(refused, (term.field for term in predicates(where)))
     check(where, spec)
-    folded = simplify(where)
-    return None if folded == EVERYTHING else folded
+    return simplify(where)
+
+
+def refuse(reasons: Mapping[str, str], names: Iterable[str | None]) -> None:
+    """Say why a name is no field, or none to order by, where it is asked for.
+
+    Raises:
+        InvalidQueryError: It is among the reasons.
+    """
+    for name in names:
+        if isinstance(name, str) and name in reasons:
+            raise InvalidQueryError(reasons[name], field=name)

@@ -26,6 +26,7 @@ from soev_retrieval_qdrant._analysis import Analysis, Weights
 from soev_retrieval_qdrant._exact import Exact
 from soev_retrieval_qdrant._paths import Path
 from soev_retrieval_qdrant._plain import Plain
+from soev_retrieval_qdrant._server import Server
 from soev_retrieval_qdrant._sources import Source
 
 OWN = "_soev"
@@ -165,16 +166,16 @@ def made_of(metadata: Mapping[str, Any] | None) -> Made | None:
         return None
 
 
-def sources_of(spec: FieldSpec, *, over_rest: bool) -> dict[str, Source]:
-    """Where the fields are in what is made.
+def sources_of(spec: FieldSpec, server: Server | None = None) -> dict[str, Source]:
+    """Where the fields are in what is made, and how `server` is asked for them.
 
     Raises:
         InvalidQueryError: A field cannot stand in a payload.
     """
-    return {field.name: _source(field, over_rest=over_rest) for field in spec}
+    return {field.name: _source(field, server or Server()) for field in spec}
 
 
-def _source(field: Field, *, over_rest: bool) -> Source:
+def _source(field: Field, server: Server) -> Source:
     if field.name == OWN:
         raise InvalidQueryError(
             f"field {OWN!r} cannot be: the key is what this store keeps its own under; name it"
@@ -187,8 +188,8 @@ def _source(field: Field, *, over_rest: bool) -> Source:
         )
     path = Path.of(field.name)
     if field.type == "float":
-        return Exact(field, Path.of(OWN, "floats", field.name))
-    return Plain(field, path, over_rest)
+        return Exact(field, Path.of(OWN, "floats", field.name), server)
+    return Plain(field, path, server)
 
 
 def check_making(made: Made) -> None:
@@ -197,7 +198,7 @@ def check_making(made: Made) -> None:
     Raises:
         InvalidQueryError: A field cannot stand in a payload, or the tenant is none of one text.
     """
-    sources_of(made.spec, over_rest=False)
+    sources_of(made.spec)
     tenant = made.making.tenant
     if tenant is not None and not any(
         (field.name, field.type, field.many) == (tenant, "text", False) for field in made.spec
@@ -234,7 +235,7 @@ def indexes_of(made: Made) -> Iterator[tuple[Path, models.PayloadSchemaType | An
     """The payload indexes: one for each field that can be asked for a value."""
     if not made.making.indexes:
         return
-    for name, source in sources_of(made.spec, over_rest=False).items():
+    for name, source in sources_of(made.spec).items():
         field = made.spec[name]
         if isinstance(source, Exact):
             yield source.place, _integers(lookup=True, range=False)

@@ -12,6 +12,7 @@ from soev_retrieval.domain import DeclaredFilter, Field, InvalidQueryError
 from soev_retrieval_qdrant._conditions import Condition, OneOf, distinct, every, is_empty, some
 from soev_retrieval_qdrant._floats import survives
 from soev_retrieval_qdrant._paths import Path
+from soev_retrieval_qdrant._server import Server
 from soev_retrieval_qdrant._values import READS, uuid_of
 
 MOST_UNINDEXED = 256
@@ -33,19 +34,15 @@ class Plain:
     Args:
         field: The field.
         path: Where.
-        over_rest: Whether bounds travel as decimal text, which the server reads without exact
-            rounding.
-        is_local: Whether local mode is asked, which goes through a list of values at each point.
-        has_prefix: Whether the server knows MatchPrefix.
+        server: What is asked: over REST bounds travel as decimal text, which is read without exact
+            rounding; local mode goes through a list of values at each point.
         as_uuid: Whether a uuid index is there, which compares text that is one as a UUID.
         unindexed: What to do where no payload index serves ranges; None where one does.
     """
 
     field: Field
     path: Path
-    over_rest: bool = False
-    is_local: bool = False
-    has_prefix: bool = True
+    server: Server = attrs.field(factory=Server)
     as_uuid: bool = False
     unindexed: str | None = None
 
@@ -63,7 +60,7 @@ class Plain:
     def exists(self) -> Condition:
         """As `Source.exists`."""
         match self.field.type:
-            case "text" if self.has_prefix:
+            case "text" if self.server.has_prefix:
                 return self._matches(models.MatchPrefix(prefix=""))
             case "text":
                 return models.Filter(must_not=[is_empty(self.path)])
@@ -113,7 +110,7 @@ class Plain:
             return some([self._equal(value) for value in values])
         if self.field.type in {"float", "datetime"}:
             self._refuse_many(len(values))
-        if self.is_local:
+        if self.server.is_local:
             return self._one_of_here(OneOf(values))
         if self.field.type in {"float", "datetime"}:
             return some([self._equal(value) for value in values])
@@ -139,7 +136,7 @@ class Plain:
             if op in {"gt", "lte"} and value < _LAST:
                 return self._between(**{_NEXT[op]: value + _STEP})
             return self._between(**{op: value})
-        if self.over_rest:
+        if self.server.over_rest:
             self._refuse_unsafe(value, "be sent over REST as a bound")
         return self._between(**{op: float(value)})
 

@@ -7,29 +7,29 @@ import attrs
 from qdrant_client import models
 
 from soev_retrieval.domain import Chunk
+from soev_retrieval_qdrant._points import PAGE, Points
 from soev_retrieval_qdrant._records import Point, chunk, chunk_id
-from soev_retrieval_qdrant._search import PAGE, Search
 
 
 @attrs.frozen
 class Reading:
-    """Points of a target that match a filter.
+    """Chunks by filter alone.
 
     Args:
-        search: The target and the filter.
+        points: The points that match.
     """
 
-    search: Search
+    points: Points
 
     async def chunks(self, limit: int) -> list[Chunk]:
         """At most `limit` chunks, in the order of their points' ids."""
-        layout = self.search.layout
-        points = await self._scrolled(self.search.native, limit, layout.everything)
+        layout = self.points.layout
+        points = await self._scrolled(self.points.native, limit, layout.everything)
         return [chunk(point, layout) for point in points]
 
     async def ordered(self, order_by: str, limit: int, *, descending: bool) -> list[Chunk]:
         """The first `limit` chunks by a field: equal ones by id, those that lack it last."""
-        layout = self.search.layout
+        layout = self.points.layout
         points = await self._first(order_by, limit, descending=descending)
         # A point that holds several values comes once for each.
         chunks = list({point.id: chunk(point, layout) for point in points}.values())
@@ -49,7 +49,7 @@ class Reading:
         The server's order knows no chunk ids. Where the last one it brought compares like the next
         one, all that compare so are looked at.
         """
-        layout = self.search.layout
+        layout = self.points.layout
         source = layout.sources[order_by]
         payload = layout.everything_and(source.order)
         points = await self._by(order_by, limit + 1, payload, descending=descending)
@@ -75,70 +75,44 @@ class Reading:
         descending: bool,
     ) -> Sequence[Point]:
         """The first `limit` of those found, with the payload of each."""
-        layout = self.search.layout
+        layout = self.points.layout
         source = layout.sources[order_by]
         by_id = sorted(found, key=lambda point: chunk_id(point, layout))
         there = [point for point in by_id if source.read(point.payload or {}) is not None]
         there.sort(key=lambda point: source.read(point.payload or {}), reverse=descending)
         whole: dict[Any, Point] = {point.id: point for point in points}
-        return await self.search.filled([point.id for point in there], limit, whole)
+        return await self.points.filled([point.id for point in there], limit, whole)
 
     async def _by(
         self, order_by: str, limit: int, payload: Any, *, descending: bool
     ) -> list[models.Record]:
         """The first points that have the field, each once."""
-        layout = self.search.layout
-        direction = models.Direction.DESC if descending else models.Direction.ASC
-        key = layout.sources[order_by].order.quoted
-        points, _ = await self.search.connection.call(
-            lambda client: client.scroll(
-                layout.name,
-                scroll_filter=self.search.native,
-                order_by=models.OrderBy(key=key, direction=direction),
-                limit=limit,
-                with_payload=payload,
-                shard_key_selector=layout.shard_key,
-            ),
-            operation=self.search.operation,
+        order = models.OrderBy(
+            key=self.points.layout.sources[order_by].order.quoted,
+            direction=models.Direction.DESC if descending else models.Direction.ASC,
         )
+        points, _ = await self.points.scrolled(self.points.native, limit, payload, order_by=order)
         return points
 
     async def _lacking(self, order_by: str, limit: int) -> list[Chunk]:
         """The first `limit` by id of the chunks that lack a field."""
-        layout, where = self.search.layout, self.search.native
+        layout = self.points.layout
         lacks = models.Filter(must_not=[layout.sources[order_by].exists])
-        both = models.Filter(must=[lacks] if where is None else [lacks, where])
-        points = await self._scrolled(both, None, layout.of())
+        points = await self._scrolled(self.points.and_of(lacks), None, layout.of())
         points.sort(key=lambda point: chunk_id(point, layout))
-        first = await self.search.filled([point.id for point in points], limit, {})
+        first = await self.points.filled([point.id for point in points], limit, {})
         return [chunk(point, layout) for point in first]
 
     async def _scrolled(
         self, where: models.Filter | None, limit: int | None, payload: Any
     ) -> list[models.Record]:
         """At most `limit` points, or all, page by page."""
-        layout, offset = self.search.layout, None
         points: list[models.Record] = []
+        offset = None
         while limit is None or len(points) < limit:
             size = PAGE if limit is None else min(PAGE, limit - len(points))
-            page, offset = await self._page(layout.name, where, size, payload, offset)
+            page, offset = await self.points.scrolled(where, size, payload, offset=offset)
             points += page
             if offset is None:
                 break
         return points
-
-    async def _page(
-        self, name: str, where: models.Filter | None, size: int, payload: Any, offset: Any
-    ) -> tuple[list[models.Record], Any]:
-        answer: tuple[list[models.Record], Any] = await self.search.connection.call(
-            lambda client: client.scroll(
-                name,
-                scroll_filter=where,
-                limit=size,
-                offset=offset,
-                with_payload=payload,
-                shard_key_selector=self.search.layout.shard_key,
-            ),
-            operation=self.search.operation,
-        )
-        return answer

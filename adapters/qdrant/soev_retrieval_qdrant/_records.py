@@ -21,13 +21,12 @@ Point = models.Record | models.ScoredPoint
 
 def chunk(point: Point, layout: Layout) -> Chunk:
     """A point as a chunk."""
-    return Chunk(chunk_id(point, layout), properties(point, layout))
+    return Chunk(chunk_id(point, layout), _properties(point, layout))
 
 
-def hit(point: models.ScoredPoint, layout: Layout, *, turned: bool) -> Hit:
-    """A point as a hit. `turned` where its score is a distance, and less is better."""
-    score = -point.score if turned else point.score
-    return Hit(chunk_id(point, layout), score, properties(point, layout))
+def hit(point: Point, score: float, layout: Layout) -> Hit:
+    """A point as a hit with that score."""
+    return Hit(chunk_id(point, layout), score, _properties(point, layout))
 
 
 def chunk_id(point: Point, layout: Layout) -> str:
@@ -49,7 +48,7 @@ def chunk_id(point: Point, layout: Layout) -> str:
     return str(found)
 
 
-def properties(point: Point, layout: Layout) -> Properties:
+def _properties(point: Point, layout: Layout) -> Properties:
     """The fields that a point has.
 
     Raises:

@@ -1,21 +1,17 @@
 """Searches: the requests of each, and the best of what comes back, ties by id."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 from qdrant_client import models
 
-from soev_retrieval.domain import Filter, Hit, InvalidQueryError, best_first, fuse_hybrid
-from soev_retrieval_qdrant._connection import Connection
+from soev_retrieval.domain import Hit, InvalidQueryError, best_first, fuse_hybrid
 from soev_retrieval_qdrant._errors import Unreadable, ours
 from soev_retrieval_qdrant._filters import native
-from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
-from soev_retrieval_qdrant._records import Point, chunk_id, hit, properties
-
-PAGE = 2_000
-"""How many points come in one answer."""
+from soev_retrieval_qdrant._legs import Scored, Terms, Vectors
+from soev_retrieval_qdrant._points import Points
+from soev_retrieval_qdrant._records import Point, chunk_id, hit
 
 MOST_TIED = 10_000
 """How many points of one score are looked at, to take those with the least ids."""
@@ -48,45 +44,43 @@ class Leg:
     params: models.SearchParams | None = None
     turned: bool = False
 
+    def score(self, point: models.ScoredPoint) -> float:
+        """The score of a point, of which more is better."""
+        return -point.score if self.turned else point.score
+
 
 @attrs.frozen
 class Search:
-    """Questions to the points of a target that match a filter.
+    """Questions to the points of a target.
 
     Args:
-        connection: Where the target is.
-        layout: Where everything is in it.
-        where: The filter, checked and simplified together with the target's own; None for all.
-        operation: The method that asks.
+        points: The points that match.
     """
 
-    connection: Connection
-    layout: Layout
-    where: Filter | None
-    operation: str
+    points: Points
 
     def near(self, vectors: Vectors, vector: Sequence[float]) -> Leg:
         """The question for near vectors."""
         nearest = models.NearestQuery.model_construct(nearest=_Numbers(vector))
-        return Leg(nearest, vectors.name, self.layout.params, vectors.turned)
+        return Leg(nearest, vectors.name, self.points.layout.params, vectors.turned)
 
     def keyword(self, keywords: Terms | Scored, query: str) -> Leg:
         """The question for keywords. How rare a word is counts over the whole target."""
         if isinstance(keywords, Scored):
             # Local mode knows the index by its key as it was written, and by no other form.
             return Leg(models.TextQuery(text=query), keywords.path.written)
-        terms = keywords.analysis.asked(query, here=self.connection.is_local)
+        terms = keywords.analysis.asked(query, here=self.points.connection.is_local)
         params = None
-        if self.layout.where is not None:
-            corpus = native(self.layout.where, self.layout.sources)
+        if self.points.layout.where is not None:
+            corpus = native(self.points.layout.where, self.points.layout.sources)
             params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
         return Leg(models.NearestQuery(nearest=terms), keywords.name, params)
 
     async def best(self, leg: Leg, limit: int) -> list[Hit]:
         """The best `limit` hits of a question, in one round trip unless scores are tied there."""
-        [points] = await self._asked([leg], limit, self.layout.everything)
+        [points] = await self._asked([leg], limit, self.points.layout.everything)
         points = await self._settled(leg, points, limit)
-        return best_first(hit(point, self.layout, turned=leg.turned) for point in points)
+        return best_first(hit(point, leg.score(point), self.points.layout) for point in points)
 
     async def hybrid(
         self, near: Leg, keyword: Leg, *, alpha: float, depth: int, limit: int
@@ -101,8 +95,10 @@ class Search:
         down to that, or all of a leg tie, are they looked at.
         """
         legs = [near, keyword]
-        at_once = self.connection.over_rest or self.connection.is_local
-        answers = await self._asked(legs, depth, self.layout.everything if at_once else False)
+        at_once = self.points.connection.over_rest or self.points.connection.is_local
+        answers = await self._asked(
+            legs, depth, self.points.layout.everything if at_once else False
+        )
         ranking = _ranking(legs, [points[:depth] for points in answers], alpha)
         if any(_is_tied(points, depth) for points in answers) and (
             len(ranking) < limit
@@ -123,23 +119,20 @@ class Search:
             part = {each.id: each.score for each in ranking[at:] if each.score >= least}
             wanted: Sequence[Point] = [points[id] for id in part]
             if not at_once:
-                wanted = await self.retrieved([point.id for point in wanted])
-            hits += [self._hit(point, part[str(point.id)]) for point in wanted]
+                wanted = await self.points.retrieved([point.id for point in wanted])
+            hits += [hit(point, part[str(point.id)], self.points.layout) for point in wanted]
             at += len(part)
         return best_first(hits)[:limit]
-
-    def _hit(self, point: Point, score: float) -> Hit:
-        return Hit(chunk_id(point, self.layout), score, properties(point, self.layout))
 
     async def _asked(
         self, legs: Sequence[Leg], limit: int, payload: Any
     ) -> list[list[models.ScoredPoint]]:
         """The first `limit` points of each question, and one more, so that a tie is seen."""
-        return await self._points([self._request(leg, limit + 1, payload) for leg in legs])
+        return await self._found([self._request(leg, limit + 1, payload) for leg in legs])
 
     async def fused(self, legs: Sequence[Leg], query: Any, *, depth: int, limit: int) -> list[Hit]:
         """What the server's own fusion of the legs says. The filter is in each of them and around."""
-        where = self.native
+        where = self.points.native
         prefetch = [
             models.Prefetch(
                 query=leg.query, using=leg.using, params=leg.params, filter=where, limit=depth
@@ -151,46 +144,43 @@ class Search:
             query=query,
             filter=where,
             limit=limit,
-            with_payload=self.layout.everything,
-            shard_key=self.layout.shard_key,
+            with_payload=self.points.layout.everything,
+            shard_key=self.points.layout.shard_key,
         )
-        [points] = await self._points([request])
-        return best_first(hit(point, self.layout, turned=False) for point in points)
+        [points] = await self._found([request])
+        return best_first(hit(point, point.score, self.points.layout) for point in points)
 
     def _request(self, leg: Leg, limit: int, payload: Any) -> models.QueryRequest:
         return models.QueryRequest.model_construct(
             query=leg.query,
             using=leg.using,
             params=leg.params,
-            filter=self.native,
+            filter=self.points.native,
             limit=limit,
             with_payload=payload,
-            shard_key=self.layout.shard_key,
+            shard_key=self.points.layout.shard_key,
         )
 
-    @cached_property
-    def native(self) -> models.Filter | None:
-        """The filter as Qdrant's; None for all."""
-        return None if self.where is None else native(self.where, self.layout.sources)
-
-    async def _points(
+    async def _found(
         self, requests: Sequence[models.QueryRequest]
     ) -> list[list[models.ScoredPoint]]:
         if len(requests) == 1:  # a batch of one takes longer
-            return [await self._points_of(requests[0])]
-        answers = await self.connection.call(
-            lambda client: client.query_batch_points(self.layout.name, requests=list(requests)),
-            operation=self.operation,
+            return [await self._found_by(requests[0])]
+        answers = await self.points.connection.call(
+            lambda client: client.query_batch_points(
+                self.points.layout.name, requests=list(requests)
+            ),
+            operation=self.points.operation,
         )
         if len(answers) != len(requests):
-            raise ours(Unreadable(), self.operation)
+            raise ours(Unreadable(), self.points.operation)
         return [answer.points for answer in answers]
 
-    async def _points_of(self, request: models.QueryRequest) -> list[models.ScoredPoint]:
+    async def _found_by(self, request: models.QueryRequest) -> list[models.ScoredPoint]:
         prefetch: Any = request.prefetch
-        answer = await self.connection.call(
+        answer = await self.points.connection.call(
             lambda client: client.query_points(
-                self.layout.name,
+                self.points.layout.name,
                 query=request.query,
                 using=request.using,
                 prefetch=prefetch,
@@ -200,7 +190,7 @@ class Search:
                 with_payload=request.with_payload or False,
                 shard_key_selector=request.shard_key,
             ),
-            operation=self.operation,
+            operation=self.points.operation,
         )
         return answer.points
 
@@ -220,53 +210,15 @@ class Search:
         found = points
         while found[-1].score == tied and len(found) == asked and asked < limit + MOST_TIED:
             asked = min(4 * asked, limit + MOST_TIED)
-            [found] = await self._points([self._request(leg, asked, self.layout.of())])
+            [found] = await self._found([self._request(leg, asked, self.points.layout.of())])
         better = [point for point in points if point.score != tied][:limit]
         last = sorted(
             (point for point in found if point.score == tied),
-            key=lambda point: chunk_id(point, self.layout),
+            key=lambda point: chunk_id(point, self.points.layout),
         )
         whole: dict[Any, Point] = {point.id: point for point in points}
-        chosen = await self.filled([point.id for point in last], limit - len(better), whole)
+        chosen = await self.points.filled([point.id for point in last], limit - len(better), whole)
         return [*better, *(_scored(point, tied) for point in chosen)]
-
-    async def filled(
-        self, ids: Sequence[Any], limit: int, whole: Mapping[Any, Point]
-    ) -> list[Point]:
-        """The first `limit` of these points that are still there and match, in their order.
-
-        Args:
-            ids: The ids of points.
-            limit: How many.
-            whole: Those that need not be read, by id.
-        """
-        found: list[Point] = []
-        at = 0
-        while at < len(ids) and len(found) < limit:
-            part = ids[at : at + min(PAGE, limit - len(found))]
-            read = await self.retrieved([id for id in part if id not in whole])
-            there = {**whole, **{record.id: record for record in read}}
-            found += [there[id] for id in part if id in there]
-            at += len(part)
-        return found
-
-    async def retrieved(self, ids: Sequence[Any]) -> list[models.Record]:
-        """The points with these ids, whole: those that are still there and still match."""
-        if not ids:
-            return []
-        layout, same = self.layout, models.HasIdCondition(has_id=list(ids))
-        where = self.native
-        records, _ = await self.connection.call(
-            lambda client: client.scroll(
-                layout.name,
-                scroll_filter=models.Filter(must=[same] if where is None else [same, where]),
-                limit=len(ids),
-                with_payload=layout.everything,
-                shard_key_selector=layout.shard_key,
-            ),
-            operation=self.operation,
-        )
-        return records
 
 
 def _scored(point: Point, score: float) -> models.ScoredPoint:
@@ -280,7 +232,7 @@ def _ranking(
 ) -> list[Hit]:
     """The hybrid ranking of all points that were found, under the points' ids."""
     near, keyword = (
-        [Hit(str(point.id), -point.score if leg.turned else point.score) for point in points]
+        [Hit(str(point.id), leg.score(point)) for point in points]
         for leg, points in zip(legs, answers, strict=True)
     )
     return fuse_hybrid(near, keyword, alpha=alpha, limit=len(near) + len(keyword))

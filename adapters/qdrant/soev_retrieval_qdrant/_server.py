@@ -2,6 +2,7 @@
 
 import attrs
 
+NEWEST = (99, 0)
 PREFIX = (1, 19)
 CORPUS = (1, 19)
 SCORING = (1, 20)
@@ -11,15 +12,17 @@ SCORING = (1, 20)
 class Server:
     """What answers.
 
+    As it stands by default it is a server of the newest version, over gRPC.
+
     Args:
         version: Its version, as far as two numbers go.
         is_local: Whether it is local mode.
         over_rest: Whether requests travel as JSON.
     """
 
-    version: tuple[int, int]
-    is_local: bool
-    over_rest: bool
+    version: tuple[int, int] = NEWEST
+    is_local: bool = False
+    over_rest: bool = False
 
     @property
     def has_prefix(self) -> bool:

@@ -50,11 +50,3 @@ class Source(Protocol):
     def ordinal(self, payload: Mapping[str, Any]) -> Any:
         """What the server orders it by, as that compares; None where it is missing."""
         ...
-
-
-MOST_UNINDEXED = 256
-"""How many floats or datetimes are looked for without a payload index.
-
-Each is a range of its own, and a server tries every one at every point: 5,000 of them at 20,000
-points take it a minute and more. Lists of text and ints are looked up, with an index or without.
-"""

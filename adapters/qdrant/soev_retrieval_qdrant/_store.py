@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Any
 
 from soev_retrieval.domain import (
+    EVERYTHING,
     HYBRID_DEPTH,
     NOTHING,
     AllOf,
@@ -16,7 +17,6 @@ from soev_retrieval.domain import (
     Record,
     Target,
     Unconfigured,
-    check,
     check_count,
     check_filter,
     check_hybrid,
@@ -32,14 +32,15 @@ from soev_retrieval.domain import (
     finite_vector,
     hybrid_depth,
     listed,
-    predicates,
     simplify,
 )
 from soev_retrieval_qdrant._collection import Collection, collection_name
 from soev_retrieval_qdrant._connection import Address, Connection
-from soev_retrieval_qdrant._layout import Layout, Scored, Terms, Vectors
+from soev_retrieval_qdrant._layout import Layout, checked, refuse
+from soev_retrieval_qdrant._legs import Scored, Terms, Vectors
 from soev_retrieval_qdrant._loader import Loading
 from soev_retrieval_qdrant._making import Made, Making, check_making
+from soev_retrieval_qdrant._points import Points
 from soev_retrieval_qdrant._reading import Reading
 from soev_retrieval_qdrant._search import Search, fusion_query
 from soev_retrieval_qdrant._targets import Targets
@@ -132,8 +133,9 @@ class QdrantStore:
         async def found(layout: Layout) -> list[Hit]:
             vectors, keywords = _vectors(layout, "hybrid"), _keywords(layout, "hybrid")
             numbers = check_vector(vector, vectors.dimension, vectors.distance)
-            if (search := self._search(layout, where, "hybrid")) is None:
+            if (points := self._points(layout, where, "hybrid")) is None:
                 return []
+            search = Search(points)
             legs = search.near(vectors, numbers), search.keyword(keywords, query)
             depth = hybrid_depth(limit, self._depth)
             if server_fusion is not None:
@@ -157,8 +159,9 @@ class QdrantStore:
         async def found(layout: Layout) -> list[Hit]:
             vectors = _vectors(layout, "near_vector")
             numbers = check_vector(vector, vectors.dimension, vectors.distance)
-            if (search := self._search(layout, where, "near_vector")) is None:
+            if (points := self._points(layout, where, "near_vector")) is None:
                 return []
+            search = Search(points)
             return await search.best(search.near(vectors, numbers), limit)
 
         return await self._targets.on(target, found, operation="near_vector")
@@ -171,8 +174,9 @@ class QdrantStore:
 
         async def found(layout: Layout) -> list[Hit]:
             keywords = _keywords(layout, "bm25")
-            if (search := self._search(layout, where, "bm25")) is None:
+            if (points := self._points(layout, where, "bm25")) is None:
                 return []
+            search = Search(points)
             return await search.best(search.keyword(keywords, query), limit)
 
         return await self._targets.on(target, found, operation="bm25")
@@ -190,12 +194,12 @@ class QdrantStore:
         limit = check_limit(limit)
 
         async def found(layout: Layout) -> list[Chunk]:
-            _refuse(layout.refused, [order_by])
-            _refuse(layout.unordered, [order_by])
+            refuse(layout.refused, [order_by])
+            refuse(layout.unordered, [order_by])
             check_order(order_by, layout.spec)
-            if (search := self._search(layout, where, "fetch")) is None:
+            if (points := self._points(layout, where, "fetch")) is None:
                 return []
-            reading = Reading(search)
+            reading = Reading(points)
             if order_by is None:
                 return await reading.chunks(limit)
             return await reading.ordered(order_by, limit, descending=descending)
@@ -278,17 +282,18 @@ class QdrantStore:
     def __repr__(self) -> str:
         return f"QdrantStore({self._targets!r})"
 
-    def _search(self, layout: Layout, where: Filter | None, operation: str) -> Search | None:
+    def _points(self, layout: Layout, where: Filter | None, operation: str) -> Points | None:
         """The points that match: those of the target alone. None where none can."""
-        if (checked := _filter(where, layout)) is NOTHING:
-            return None
-        both = [one for one in (layout.where, checked) if one is not None]
-        combined = simplify(AllOf(both)) if both else None
+        parts = [] if layout.where is None else [layout.where]
+        if where is not None:
+            check_filter(where, "where")
+            parts.append(checked(where, layout.spec, layout.refused))
+        combined = simplify(AllOf(parts))
         if combined is NOTHING:
             return None
-        if isinstance(combined, AllOf) and not combined.filters:
-            combined = None
-        return Search(self._connection, layout, combined, operation)
+        return Points(
+            self._connection, layout, None if combined == EVERYTHING else combined, operation
+        )
 
 
 def _vectors(layout: Layout, operation: str) -> Vectors:
@@ -301,20 +306,3 @@ def _keywords(layout: Layout, operation: str) -> Terms | Scored:
     if isinstance(layout.keywords, str):
         raise Unconfigured(layout.keywords, store=_STORE, operation=operation)
     return layout.keywords
-
-
-def _filter(where: Filter | None, layout: Layout) -> Filter | None:
-    """`where` checked and folded; None where it is everything."""
-    if where is None:
-        return None
-    check_filter(where, "where")
-    _refuse(layout.refused, (term.field for term in predicates(where)))
-    check(where, layout.spec)
-    return simplify(where)
-
-
-def _refuse(reasons: Mapping[str, str], names: Iterable[str | None]) -> None:
-    """Say why a name is no field, or none to order by, where it is asked for."""
-    for name in names:
-        if isinstance(name, str) and name in reasons:
-            raise InvalidQueryError(reasons[name], field=name)

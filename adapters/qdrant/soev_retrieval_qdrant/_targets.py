@@ -16,7 +16,7 @@ from soev_retrieval_qdrant._connection import Connection
 from soev_retrieval_qdrant._errors import is_not_found, may_be_outdated
 from soev_retrieval_qdrant._layout import Layout, laid_out, laid_out_made
 from soev_retrieval_qdrant._making import Made, made_of
-from soev_retrieval_qdrant._server import Server
+from soev_retrieval_qdrant._server import NEWEST, Server
 
 R = TypeVar("R")
 
@@ -168,5 +168,5 @@ class Targets:
 def _version(text: str) -> tuple[int, int]:
     """The first two numbers of a version. One that has none, such as `dev`, is the newest."""
     if (found := re.match(r"v?(\d+)\.(\d+)", text)) is None:
-        return (99, 0)
+        return NEWEST
     return int(found[1]), int(found[2])

@@ -7,7 +7,7 @@ import pytest
 
 from soev_retrieval.domain import Field, FieldSpec, InvalidQueryError, Record, field
 from soev_retrieval.memory import MemoryStore
-from soev_retrieval_qdrant import Making, QdrantStore, _reading, _search
+from soev_retrieval_qdrant import Making, QdrantStore, _points, _reading
 from tests.adapters.qdrant.existing import TARGET as OF_OTHERS
 from tests.adapters.qdrant.existing import existing, points
 from tests.adapters.qdrant.stores import EVERYWHERE, REMOTE, RUN, STAND_IN, opened, up
@@ -67,7 +67,7 @@ async def test_an_order_is_the_definitions(place: str) -> None:
 @pytest.mark.parametrize("place", EVERYWHERE)
 async def test_pages_do_not_show(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit beyond a page brings all, each chunk once, in an order or in none."""
-    for module in (_reading, _search):
+    for module in (_reading, _points):
         monkeypatch.setattr(module, "PAGE", 32)
     memory = MemoryStore()
     async with opened(place) as store:

@@ -9,6 +9,7 @@ from soev_retrieval.domain import DeclaredFilter, Field, FieldSpec, Record, fiel
 from soev_retrieval_qdrant._conditions import OneOf
 from soev_retrieval_qdrant._paths import Path
 from soev_retrieval_qdrant._plain import Plain
+from soev_retrieval_qdrant._server import Server
 from tests.adapters.qdrant.existing import TARGET, existing, points
 from tests.adapters.qdrant.stores import LOCAL, RUN, SERVER, opened
 
@@ -77,7 +78,7 @@ def test_local_mode_is_asked_for_one_value(type: str) -> None:
     """A list is one condition there, with one operand, however long it is."""
     values: Any = {"text": ["a", "b"], "int": [1, 2], "float": [1, 2], "datetime": [_DAY, _DAY]}
     values["datetime"][1] += timedelta(1)
-    source = Plain(Field("a", type), Path.of("a"), is_local=True)
+    source = Plain(Field("a", type), Path.of("a"), Server(is_local=True))
     condition: Any = source.condition("in", DeclaredFilter("a", "in", values[type]))
     bounds = condition.match or condition.range
     operands = [value for _, value in bounds if value is not None]

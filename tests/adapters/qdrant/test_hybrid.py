@@ -16,7 +16,7 @@ from soev_retrieval.domain import (
     fuse_hybrid,
 )
 from soev_retrieval_qdrant import QdrantStore
-from soev_retrieval_qdrant._search import Search
+from soev_retrieval_qdrant._points import Points
 from tests.adapters.docstrings import DIMENSION, SPEC, records
 from tests.adapters.qdrant.stores import EVERYWHERE, RUN, STAND_IN, Where, up
 
@@ -108,20 +108,20 @@ async def test_what_changes_between_the_requests_is_not_returned(
 ) -> None:
     """A chunk that stops matching, or goes, while it is ranked makes room for the next one."""
     where = field("kind") == "function"
-    read = Search.retrieved
+    read = Points.retrieved
     async with filled(place) as (store, up):
         asked: dict[str, Any] = {"query": QUERY, "vector": VECTOR, "where": where}
         before = await store.hybrid(TARGET, **asked, limit=6)
 
-        async def between(self: Search, wanted: Sequence[Any]) -> Any:
-            monkeypatch.setattr(Search, "retrieved", read)
+        async def between(self: Points, wanted: Sequence[Any]) -> Any:
+            monkeypatch.setattr(Points, "retrieved", read)
             async with up.store() as other:
                 await other.upsert(TARGET, [Record(before[1].id, {"kind": "class"})])
                 await other.delete(TARGET, [before[3].id])
             return await read(self, wanted)
 
         if place in {"standin-grpc", "server-grpc"}:
-            monkeypatch.setattr(Search, "retrieved", between)
+            monkeypatch.setattr(Points, "retrieved", between)
             gone = {before[1].id, before[3].id}
             after = await store.hybrid(TARGET, **asked, limit=4)
             assert after == [hit for hit in before if hit.id not in gone]
