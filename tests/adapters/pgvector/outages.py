@@ -1,8 +1,7 @@
 """A server that the tests of failures stop, kill and freeze, and what they ask of it."""
 
-import asyncio
 import atexit
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import cache
 from typing import Any
@@ -11,8 +10,9 @@ from unittest.mock import patch
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from soev_retrieval.domain import Field, FieldSpec, Record, StoreUnavailable, field
+from soev_retrieval.domain import Field, FieldSpec, Record, StoreUnavailable
 from soev_retrieval_pgvector import PgvectorStore
+from tests.adapters.asking import Methods, searches_of, until
 from tests.servers import Postgres, own_postgres
 
 TARGET = "rules"
@@ -25,21 +25,13 @@ NEW = [
     Record("a", {"text": "barley", "year": 987654322}, (0.0, 0.0, 1.0)),
     Record("c", {"text": "barley soup", "year": 987654322}, (0.0, 0.0, 1.0)),
 ]
-QUERY, VECTOR, WHERE = "sesame", (0.1234567, 0.9, 0.1), field("year") == 987654321
 PASSWORD = "hunter2"
 SECRETS = ("sesame", "0.1234", "987654321", PASSWORD, "barley", "987654322")
 
-SEARCHES: Mapping[str, Callable[[Any], Awaitable[Any]]] = {
-    "hybrid": lambda store: store.hybrid(
-        TARGET, query=QUERY, vector=VECTOR, limit=5, where=WHERE, alpha=0.5
-    ),
-    "near_vector": lambda store: store.near_vector(TARGET, vector=VECTOR, limit=5, where=WHERE),
-    "bm25": lambda store: store.bm25(TARGET, query=QUERY, limit=5, where=WHERE),
-    "fetch": lambda store: store.fetch(TARGET, where=WHERE, limit=5),
-}
+SEARCHES = searches_of(TARGET)
 """A call of each search. It finds both of the records."""
 
-WRITES: Mapping[str, Callable[[Any], Awaitable[Any]]] = {
+WRITES: Methods = {
     "create": lambda store: store.create(TARGET, SPEC),
     "upsert": lambda store: store.upsert(TARGET, RECORDS),
     "delete": lambda store: store.delete(TARGET, ["nobody"]),
@@ -107,13 +99,6 @@ async def waiting(name: str, count: int = 1) -> list[int]:
 
     await until(true)
     return found
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Come back when `true` is."""
-    async with asyncio.timeout(30):
-        while not true():  # noqa: ASYNC110  (the server tells nobody)
-            await asyncio.sleep(0.01)
 
 
 async def answers(store: Any) -> None:

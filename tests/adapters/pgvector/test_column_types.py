@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from soev_retrieval.domain import Chunk, DeclaredFilter, Field
 from soev_retrieval_pgvector import PgvectorStore, Table
 from soev_retrieval_pgvector._sql import as_float
-from tests.adapters.pgvector.formulas import examples, expect_same, formulas
+from tests.adapters.formulas import examples, formulas
+from tests.adapters.pgvector.formulas import expect_same
 
 _TEXTS = (
     *(

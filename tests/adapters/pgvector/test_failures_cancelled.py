@@ -8,6 +8,7 @@ import pytest
 from soev_retrieval.domain import Record, StoreUnavailable
 from soev_retrieval.testing.faults import FaultProxy
 from soev_retrieval_pgvector import PgvectorStore
+from tests.adapters.asking import until
 from tests.adapters.pgvector.outages import (
     NEW,
     RECORDS,
@@ -23,7 +24,6 @@ from tests.adapters.pgvector.outages import (
     server,
     sessions,
     state,
-    until,
     waiting,
 )
 

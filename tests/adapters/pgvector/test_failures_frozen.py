@@ -9,6 +9,7 @@ import pytest
 from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval.engine import Timed
 from soev_retrieval_pgvector import PgvectorStore
+from tests.adapters.asking import until
 from tests.adapters.pgvector.outages import (
     METHODS,
     NEW,
@@ -20,7 +21,6 @@ from tests.adapters.pgvector.outages import (
     server,
     sessions,
     state,
-    until,
 )
 
 NAME = "frozen"

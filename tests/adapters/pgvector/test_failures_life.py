@@ -10,6 +10,7 @@ from soev_retrieval.domain import InvalidQueryError, StoreUnavailable, Unconfigu
 from soev_retrieval.testing.faults import FaultProxy
 from soev_retrieval_pgvector import PgvectorStore
 from soev_retrieval_pgvector._connections import Connections
+from tests.adapters.asking import until
 from tests.adapters.pgvector.outages import (
     METHODS,
     PASSWORD,
@@ -23,7 +24,6 @@ from tests.adapters.pgvector.outages import (
     said,
     server,
     sessions,
-    until,
     waiting,
 )
 

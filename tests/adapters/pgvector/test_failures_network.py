@@ -10,6 +10,7 @@ from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval.engine import Timed
 from soev_retrieval.testing.faults import FaultProxy
 from soev_retrieval_pgvector import PgvectorStore
+from tests.adapters.asking import until
 from tests.adapters.pgvector.outages import (
     METHODS,
     NEW,
@@ -26,7 +27,6 @@ from tests.adapters.pgvector.outages import (
     server,
     sessions,
     state,
-    until,
     waiting,
 )
 

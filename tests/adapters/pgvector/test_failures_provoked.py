@@ -15,6 +15,7 @@ from psycopg import errors
 from soev_retrieval.domain import RetrievalError, StoreUnavailable, Unconfigured
 from soev_retrieval_pgvector import PgvectorStore
 from soev_retrieval_pgvector._errors import Busy
+from tests.adapters.asking import until
 from tests.adapters.pgvector.outages import (
     NEW,
     PASSWORD,
@@ -33,7 +34,6 @@ from tests.adapters.pgvector.outages import (
     server,
     sessions,
     state,
-    until,
     waiting,
 )
 

@@ -11,6 +11,7 @@ import pytest
 from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval_pgvector import PgvectorStore
 from soev_retrieval_pgvector._loader import _LOCK
+from tests.adapters.asking import until
 from tests.adapters.pgvector.outages import (
     METHODS,
     NEW,
@@ -32,7 +33,6 @@ from tests.adapters.pgvector.outages import (
     sessions,
     state,
     stopped,
-    until,
     waiting,
 )
 

@@ -21,7 +21,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.testing import strategies
 from soev_retrieval_pgvector import Making, PgvectorStore, Table
-from tests.adapters.pgvector.formulas import examples
+from tests.adapters.formulas import examples
 
 _DROP = "DROP TABLE canary"
 _EVIL = (

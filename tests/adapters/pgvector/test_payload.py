@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from soev_retrieval.domain import TYPES, Chunk, DeclaredFilter, Field, Unconfigured, matches
 from soev_retrieval_pgvector import PgvectorStore, Table
 from soev_retrieval_pgvector._payload import PayloadSource
-from tests.adapters.pgvector.formulas import examples, expect_same, formulas
+from tests.adapters.formulas import examples, formulas
+from tests.adapters.pgvector.formulas import expect_same
 
 _ODD_KEY = "a.b \"c\" \\ 'd' $.x {} %s $1 😀 [0]"
 _NUMBERS = (

@@ -1,31 +1,25 @@
 """Formulas about what a collection holds, and the points that Qdrant and `matches` find by them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from math import inf, isfinite, nextafter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from soev_retrieval.domain import (
     MAX_INT,
     TYPES,
-    AllOf,
-    AnyOf,
     Chunk,
-    DeclaredFilter,
     Field,
     FieldSpec,
     Filter,
-    Not,
     matches,
     predicates,
 )
-from soev_retrieval.testing import strategies
 from soev_retrieval_qdrant._floats import survives
+from tests.adapters.formulas import formulas as expressions
 from tests.adapters.qdrant.existing import There, point
 
 _UUIDS = ("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A12")
@@ -138,79 +132,20 @@ def corpus(count: int = 120, seed: int = 5) -> tuple[list[Any], list[Chunk]]:
     return stored, [Chunk(str(id), properties) for id, (_, properties) in enumerate(made)]
 
 
-def examples(count: int) -> settings:
-    """So many examples, ten times as many where new ones are looked for.
-
-    The store of a test serves all of its examples: it is only asked.
-    """
-    return settings(
-        max_examples=count * max(1, settings().max_examples // 100),
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
-
-
-_SEVERAL = ("in", "not_in", "contains_any", "contains_all")
-
-
 def formulas(
     spec: FieldSpec, chunks: Sequence[Chunk], *, any_float: bool = False
 ) -> SearchStrategy[Filter]:
-    """Any expression over the fields of `spec`, about the values that are there and about others.
+    """As every adapter's.
 
     Args:
         spec: The fields.
         chunks: The chunks.
         any_float: Whether floats may be such as decimal text does not carry.
     """
-    terms = st.sampled_from([(field, op) for field in spec for op in field.operators])
-    near = {field.name: tuple(_near(chunks, field)) for field in spec}
-    return st.recursive(
-        terms.flatmap(lambda pair: _term(*pair, near[pair[0].name], any_float=any_float)),
-        lambda inner: (
-            inner.map(Not)
-            | st.lists(inner, min_size=1, max_size=3).map(AllOf)
-            | st.lists(inner, min_size=1, max_size=3).map(AnyOf)
-        ),
-        max_leaves=6,
-    )
-
-
-def _term(
-    field: Field, op: str, near: tuple[Any, ...], *, any_float: bool
-) -> SearchStrategy[DeclaredFilter]:
-    if op in {"exists", "missing"}:
-        return st.just(DeclaredFilter(field.name, op))
-    value: Any = strategies.scalars(type=field.type)
-    if field.type == "float" and not any_float:
-        near = tuple(filter(survives, near))
-        value = st.builds(lambda n, e: n / 10**e, st.integers(-(10**9), 10**9), st.integers(0, 6))
-    if near:
-        value = st.sampled_from(near) | st.sampled_from(near) | value
-    if op == "prefix":
-        value = st.tuples(value, st.integers(0, 4)).map(lambda pair: pair[0][: pair[1]])
-    if op in _SEVERAL:
-        value = st.lists(value, max_size=4) | st.lists(value, min_size=17, max_size=20)
-    return st.builds(DeclaredFilter, st.just(field.name), st.just(op), value)
-
-
-def _near(chunks: Sequence[Chunk], field: Field) -> Iterator[Any]:
-    """What the chunks hold in a field, and the values beside it."""
-    held = [each.properties[field.name] for each in chunks if field.name in each.properties]
-    for one in {one for value in held for one in (value if isinstance(value, tuple) else [value])}:
-        yield one
-        match one:
-            case bool():
-                pass
-            case int() if abs(one) < MAX_INT:
-                yield from (one - 1, one + 1)
-            case float():
-                yield from filter(isfinite, (nextafter(one, -inf), nextafter(one, inf)))
-                if one.is_integer() and abs(one) < MAX_INT:
-                    yield int(one)
-            case datetime() if 1 < one.year < 9999:
-                yield from (one - timedelta(microseconds=1), one + timedelta(microseconds=1))
-            case str():
-                yield from (one + " ", one.swapcase(), one.strip())
+    if any_float:
+        return expressions(spec, chunks)
+    floats = st.builds(lambda n, e: n / 10**e, st.integers(-(10**9), 10**9), st.integers(0, 6))
+    return expressions(spec, chunks, floats=floats, is_float=survives)
 
 
 def is_beyond_rest(where: Filter) -> bool:

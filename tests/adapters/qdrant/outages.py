@@ -1,8 +1,7 @@
 """What the tests of failures ask of a store, the network between, and what an error may say."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,10 +18,10 @@ from soev_retrieval.domain import (
     RetrievalError,
     StoreUnavailable,
     Unconfigured,
-    field,
 )
 from soev_retrieval.testing.faults import FaultProxy
 from soev_retrieval_qdrant import QdrantStore
+from tests.adapters.asking import Methods, searches_of, until
 from tests.adapters.qdrant.standin import StandIn
 from tests.adapters.qdrant.stores import RUN, up
 
@@ -34,21 +33,13 @@ RECORDS = [
     Record("a", {"text": "sesame opens the door", "year": 987654321}, (1.0, 0.0, 0.0)),
     Record("b", {"text": "sesame seeds", "year": 987654321, "price": 0.5}, (0.0, 1.0, 0.0)),
 ]
-QUERY, VECTOR, WHERE = "sesame", (0.1234567, 0.9, 0.1), field("year") == 987654321
 KEY = "hunter2"
 SECRETS = ("sesame", "0.1234", "987654321", KEY)
 
-SEARCHES: Mapping[str, Callable[[Any], Awaitable[Any]]] = {
-    "hybrid": lambda store: store.hybrid(
-        TARGET, query=QUERY, vector=VECTOR, limit=5, where=WHERE, alpha=0.5
-    ),
-    "near_vector": lambda store: store.near_vector(TARGET, vector=VECTOR, limit=5, where=WHERE),
-    "bm25": lambda store: store.bm25(TARGET, query=QUERY, limit=5, where=WHERE),
-    "fetch": lambda store: store.fetch(TARGET, where=WHERE, limit=5),
-}
+SEARCHES = searches_of(TARGET)
 """A call of each search. It finds both of the records."""
 
-WRITES: Mapping[str, Callable[[Any], Awaitable[Any]]] = {
+WRITES: Methods = {
     "create": lambda store: store.create(TARGET, SPEC),
     "upsert": lambda store: store.upsert(TARGET, RECORDS),
     "delete": lambda store: store.delete(TARGET, ["nobody"]),
@@ -85,13 +76,6 @@ async def answers_again(store: Any) -> None:
         return True
 
     await until(found)
-
-
-async def until(true: Callable[[], Any]) -> None:
-    """Come back when `true` is."""
-    async with asyncio.timeout(30):
-        while not (await came if isinstance(came := true(), Awaitable) else came):  # noqa: ASYNC110  (the server tells nobody)
-            await asyncio.sleep(0.01)
 
 
 def of_status(status: int, error: str | None = "what") -> UnexpectedResponse:

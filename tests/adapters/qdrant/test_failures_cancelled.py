@@ -12,7 +12,8 @@ import pytest
 from qdrant_client.local.async_qdrant_local import AsyncQdrantLocal
 
 from soev_retrieval.domain import StoreUnavailable
-from tests.adapters.qdrant.outages import METHODS, SEARCHES, answers, answers_again, filled, until
+from tests.adapters.asking import until
+from tests.adapters.qdrant.outages import METHODS, SEARCHES, answers, answers_again, filled
 from tests.adapters.qdrant.standin import Unanswered
 from tests.adapters.qdrant.stores import REMOTE, STAND_IN, opened, up
 

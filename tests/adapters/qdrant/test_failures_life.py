@@ -10,6 +10,7 @@ import pytest
 
 from soev_retrieval.domain import Unconfigured
 from soev_retrieval_qdrant import QdrantStore
+from tests.adapters.asking import until
 from tests.adapters.qdrant.outages import (
     METHODS,
     SEARCHES,
@@ -17,7 +18,6 @@ from tests.adapters.qdrant.outages import (
     answers,
     filled,
     said,
-    until,
 )
 from tests.adapters.qdrant.standin import Unanswered
 from tests.adapters.qdrant.stores import EVERYWHERE, REMOTE, STAND_IN, opened, up

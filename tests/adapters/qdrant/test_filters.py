@@ -19,13 +19,13 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.testing import strategies
 from soev_retrieval_qdrant import QdrantStore
+from tests.adapters.formulas import examples
 from tests.adapters.qdrant.existing import TARGET, There, existing
 from tests.adapters.qdrant.formulas import (
     FIELDS,
     INDEXES,
     KEYS,
     corpus,
-    examples,
     expect_same,
     formulas,
     is_beyond_rest,

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soev_retrieval.domain import NOTHING, AllOf, AnyOf, Field, InvalidQueryError, Not, field
+from tests.adapters.formulas import examples
 from tests.adapters.qdrant.existing import TARGET, There, existing, points
-from tests.adapters.qdrant.formulas import FIELDS, KEYS, corpus, examples, formulas
+from tests.adapters.qdrant.formulas import FIELDS, KEYS, corpus, formulas
 from tests.adapters.qdrant.stores import STAND_IN
 
 POINTS, CHUNKS = corpus(20)

@@ -1,16 +1,13 @@
 """What the stand-in serves, to a real client over both protocols."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-import pytest
 from qdrant_client import AsyncQdrantClient, models
 
 from tests.adapters.qdrant._standin_client import (
     TEXTS,
     Code,
-    client_of,
     document,
     fill,
     is_,
@@ -20,24 +17,6 @@ from tests.adapters.qdrant._standin_client import (
 from tests.adapters.qdrant.standin import StandIn
 
 NEUTRAL = {"stemmer": {"type": "none"}, "stopwords": {"custom": []}}
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[StandIn]:
-    async with StandIn() as started:
-        yield started
-
-
-@pytest.fixture(params=["rest", "grpc"])
-def protocol(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-async def client(server: StandIn, protocol: str) -> AsyncIterator[AsyncQdrantClient]:
-    opened = client_of(server, protocol)
-    yield opened
-    await opened.close()
 
 
 async def test_reports_its_version(client: AsyncQdrantClient) -> None:

@@ -22,31 +22,6 @@ from tests.adapters.qdrant.standin import (
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[StandIn]:
-    async with StandIn() as started:
-        yield started
-
-
-@pytest.fixture(params=["rest", "grpc"])
-def protocol(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-async def client(server: StandIn, protocol: str) -> AsyncIterator[AsyncQdrantClient]:
-    opened = client_of(server, protocol)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def rest(server: StandIn) -> AsyncIterator[AsyncQdrantClient]:
-    opened = client_of(server, "rest", timeout=1)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
 async def by_grpc(server: StandIn) -> AsyncIterator[AsyncQdrantClient]:
     opened = client_of(server, "grpc", timeout=1)
     yield opened

@@ -1,7 +1,5 @@
 """What the stand-in refuses as the server does, and what it misreads as the server does."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
@@ -9,31 +7,6 @@ from tests.adapters.qdrant._standin_client import ODD, Code, client_of, fill, is
 from tests.adapters.qdrant._standin_floats import kept, parsed
 from tests.adapters.qdrant._standin_wrong import WRONG
 from tests.adapters.qdrant.standin import StandIn
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[StandIn]:
-    async with StandIn() as started:
-        yield started
-
-
-@pytest.fixture(params=["rest", "grpc"])
-def protocol(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-async def client(server: StandIn, protocol: str) -> AsyncIterator[AsyncQdrantClient]:
-    opened = client_of(server, protocol)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def rest(server: StandIn) -> AsyncIterator[AsyncQdrantClient]:
-    opened = client_of(server, "rest", timeout=1)
-    yield opened
-    await opened.close()
 
 
 @pytest.mark.parametrize("what", WRONG)
