@@ -48,13 +48,13 @@ async def beside_peers(store: PgvectorStore, url: str, corpus: Corpus, rounds: i
     for name in there:
         await _fill(name, url, corpus)
     _run(url, ["VACUUM (ANALYZE)"])
-    async with _opened(there, url, corpus, None) as peers:
+    async with opened(_made(there, url, corpus, None)) as peers:
         for case, limit in CASES:
             lines += await beside.nearest(peers, "as documented", case, limit)
         for name, peer in peers.items():
             lines += [await beside.worded(f"{name}, {how}", by) for how, by in peer.words().items()]
     _tune(url, there)
-    async with _opened(there, url, corpus, _EF_SEARCH) as peers:
+    async with opened(_made(there, url, corpus, _EF_SEARCH)) as peers:
         for case, limit in CASES:
             lines += await beside.nearest(peers, "tuned", case, limit)
     return lines
@@ -72,10 +72,8 @@ async def _fill(name: str, url: str, corpus: Corpus) -> None:
 
 
 @asynccontextmanager
-async def _opened(
-    names: Sequence[str], url: str, corpus: Corpus, ef_search: int | None
-) -> AsyncIterator[Mapping[str, Peer]]:
-    peers = {name: PEERS[name](url, corpus.vectors.shape[1], ef_search) for name in names}
+async def opened(peers: Mapping[str, Peer]) -> AsyncIterator[Mapping[str, Peer]]:
+    """The peers, ready to search for as long as they are needed."""
     try:
         for peer in peers.values():
             await peer.open()
@@ -83,6 +81,10 @@ async def _opened(
     finally:
         for peer in peers.values():
             await peer.close()
+
+
+def _made(names: Sequence[str], url: str, corpus: Corpus, ef_search: int | None) -> dict[str, Peer]:
+    return {name: PEERS[name](url, corpus.vectors.shape[1], ef_search) for name in names}
 
 
 def _tune(url: str, names: Sequence[str]) -> None:

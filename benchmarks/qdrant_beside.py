@@ -1,14 +1,13 @@
 """QdrantStore beside the stores of three frameworks, on one server and the same chunks."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from qdrant_client import AsyncQdrantClient, models
 
-from benchmarks.beside import CASES, Beside, missing
+from benchmarks.beside import CASES, Beside, missing, opened
 from benchmarks.corpus import Corpus
 from benchmarks.measure import Row, installed
-from benchmarks.peers import QDRANT_PEERS, Peer
+from benchmarks.peers import QDRANT_PEERS
 from benchmarks.servers import settled
 from tests.servers import Qdrant
 
@@ -40,7 +39,10 @@ async def beside_peers(beside: Beside, server: Qdrant, client: AsyncQdrantClient
 
 async def _raced(beside: Beside, names: Sequence[str], server: Qdrant, how: str) -> list[Row]:
     lines: list[Row] = []
-    async with _opened(names, server, beside.corpus, over_grpc=how == "tuned") as peers:
+    made = {
+        name: QDRANT_PEERS[name](server, beside.corpus, over_grpc=how == "tuned") for name in names
+    }
+    async with opened(made) as peers:
         for case, limit in CASES:
             lines += await beside.nearest(peers, how, case, limit)
         for name, peer in peers.items():
@@ -55,20 +57,6 @@ async def _fill(name: str, server: Qdrant, client: AsyncQdrantClient, corpus: Co
     await peer.fill(corpus)
     await peer.close()
     await settled(client, QDRANT_PEERS[name].collection)
-
-
-@asynccontextmanager
-async def _opened(
-    names: Sequence[str], server: Qdrant, corpus: Corpus, *, over_grpc: bool
-) -> AsyncIterator[Mapping[str, Peer]]:
-    peers = {name: QDRANT_PEERS[name](server, corpus, over_grpc=over_grpc) for name in names}
-    try:
-        for peer in peers.values():
-            await peer.open()
-        yield peers
-    finally:
-        for peer in peers.values():
-            await peer.close()
 
 
 async def _tune(client: AsyncQdrantClient, names: Sequence[str]) -> None:
