@@ -103,28 +103,30 @@ def default_alpha(alpha: object) -> float:
 
 
 def check_hybrid(
-    alpha: object, vector: object, *, default: float, store: str
+    alpha: object, vector: object, *, default: float, store: str, embeds: bool = False
 ) -> tuple[float, Sequence[float] | None]:
-    """What a hybrid search of a store that does not embed goes by.
+    """What a hybrid search goes by.
 
     Args:
         alpha: What the call names, or None for the store's default.
         vector: The query embedding, or None where the call brings none.
         default: The store's default, 0 to 1.
         store: The name of the store, for the error.
+        embeds: Whether the store makes a vector of the query where the call brings none.
 
     Returns:
         The weight of the vector side, 0 to 1: at 0 the search is bm25, at 1 it is near_vector.
-        And the vector in float32, of any length; None only where the weight is 0.
+        And the vector in float32, of any length; None only where the weight is 0 or the store
+        embeds.
 
     Raises:
         InvalidQueryError: `alpha` is not a number from 0 to 1, or `vector` no finite numbers.
-        Unconfigured: There is no vector, and its weight is not 0.
+        Unconfigured: There is no vector, its weight is not 0, and the store does not embed.
     """
     weight = default if (checked := check_alpha(alpha)) is None else checked
     if vector is not None:
         return weight, finite_vector(vector, what="the query vector")
-    if weight > 0:
+    if weight > 0 and not embeds:
         raise Unconfigured(
             f"{store} does not embed queries; give a vector (or an embedder), or alpha=0",
             store=store,

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import attrs
 
-from soev_retrieval._together import ended
 from soev_retrieval.domain import check_query, finite_vector
+from soev_retrieval.together import ended
 
 
 @attrs.define(eq=False)

@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 
-from soev_retrieval._together import together
 from soev_retrieval.domain import (
     InvalidQueryError,
     RetrievalError,
@@ -24,6 +23,7 @@ from soev_retrieval.domain import (
     portable,
 )
 from soev_retrieval.embedders._clients import Clients
+from soev_retrieval.together import together
 
 _WHERE = {"store": "embedder", "operation": "embed"}
 _HINTS = {404: "check the url and the model", 413: "give fewer texts at once: a smaller batch"}

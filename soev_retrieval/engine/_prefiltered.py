@@ -5,7 +5,6 @@ from typing import Protocol, assert_never, cast, runtime_checkable
 
 import attrs
 
-from soev_retrieval._together import alone, together
 from soev_retrieval.calls import Call, FilteredCall, Layer, R
 from soev_retrieval.domain import (
     NOTHING,
@@ -21,6 +20,7 @@ from soev_retrieval.domain import (
     simplify,
 )
 from soev_retrieval.engine._calls import check_call
+from soev_retrieval.together import alone, together
 
 
 @runtime_checkable

@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from soev_retrieval._together import together
 from soev_retrieval.domain import (
     AnyOf,
     Filter,
@@ -22,6 +21,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.engine._combine import Combine
 from soev_retrieval.store import VectorStore
+from soev_retrieval.together import together
 
 Embed: TypeAlias = Callable[[str], Awaitable[Sequence[float]]]
 """An async function that embeds one query text into one vector.

@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeVar
 
+from soev_retrieval.analysis import Analysis
 from soev_retrieval.domain import (
     HYBRID_DEPTH,
     Chunk,
@@ -35,7 +36,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.memory._disk import Saved, read, write
 from soev_retrieval.memory._index import Index
-from soev_retrieval.memory._keywords import Analysis, Keywords
+from soev_retrieval.memory._keywords import Keywords
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from soev_retrieval.analysis import Analysis
 from soev_retrieval.domain import Field, FieldSpec, Record, best_first, field
 from soev_retrieval.memory import MemoryStore
-from soev_retrieval.memory._keywords import Analysis
 from soev_retrieval.testing import strategies
 
 Fill = Callable[..., Awaitable[MemoryStore]]

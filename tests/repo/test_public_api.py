@@ -16,7 +16,10 @@ from soev_retrieval import engine
 PACKAGES = [
     *("soev_retrieval.domain", "soev_retrieval.engine", "soev_retrieval.memory"),
     *("soev_retrieval.testing", "soev_retrieval.testing.faults", "soev_retrieval_pgvector"),
-    "soev_retrieval_qdrant",
+    *("soev_retrieval_qdrant", "soev_retrieval_weaviate"),
+]
+MODULES = [
+    f"soev_retrieval.{each}" for each in ("analysis", "calls", "store", "targets", "together")
 ]
 
 
@@ -84,7 +87,7 @@ def test_embed_is_the_seeds_alias() -> None:
     assert "Callable[[str], collections.abc.Awaitable" in str(engine.Embed)
 
 
-@pytest.mark.parametrize("name", [*PACKAGES, "soev_retrieval.calls", "soev_retrieval.store"])
+@pytest.mark.parametrize("name", [*PACKAGES, *MODULES])
 def test_public_names_are_documented(name: str) -> None:
     """Every public class and function, and every public method, has a docstring."""
     module = importlib.import_module(name)

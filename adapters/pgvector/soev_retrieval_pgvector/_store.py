@@ -46,7 +46,7 @@ from soev_retrieval_pgvector._settings import LONGEST, of_connections
 from soev_retrieval_pgvector._sql import qualified
 from soev_retrieval_pgvector._statements import Bm25, Search, Statement
 from soev_retrieval_pgvector._table import Table, identifier
-from soev_retrieval_pgvector._targets import Targets
+from soev_retrieval_pgvector._targets import Tables
 from soev_retrieval_pgvector._terms import Terms
 
 R = TypeVar("R")
@@ -124,7 +124,7 @@ class PgvectorStore:
             wait_seconds=check_seconds(wait_seconds, "wait_seconds", most=LONGEST),
             within=transaction_settings,
         )
-        self._targets = Targets(self._connections, {} if tables is None else tables, self._schema)
+        self._targets = Tables(self._connections, {} if tables is None else tables, self._schema)
 
     async def hybrid(
         self,
@@ -250,7 +250,7 @@ class PgvectorStore:
         self._targets.refuse_configured(target, "upsert")
         given = listed(records, "record")
 
-        async def written(made: Made) -> None:
+        async def written(made: Made, layout: Layout) -> None:
             checked = check_records(given, made.spec)
 
             async def work(connection: AsyncConnection) -> None:
@@ -266,7 +266,7 @@ class PgvectorStore:
         self._targets.refuse_configured(target, "delete")
         checked = check_ids(ids)
 
-        async def deleted(made: Made) -> None:
+        async def deleted(made: Made, layout: Layout) -> None:
             sql = _loader.deletion(self._schema, made)
             await self._connections.write(sql, [checked], operation="delete")
 

@@ -43,7 +43,7 @@ from soev_retrieval_qdrant._making import Made, Making, check_making
 from soev_retrieval_qdrant._points import Points
 from soev_retrieval_qdrant._reading import Reading
 from soev_retrieval_qdrant._search import Search, fusion_query
-from soev_retrieval_qdrant._targets import Targets
+from soev_retrieval_qdrant._targets import Collections
 
 _STORE = "QdrantStore"
 
@@ -108,7 +108,7 @@ class QdrantStore:
         self._making = making or Making()
         address = Address(location, transport, api_key, grpc_port, dict(options or {}))
         self._connection = Connection(address, check_seconds(timeout_seconds, "timeout_seconds"))
-        self._targets = Targets(self._connection, {} if collections is None else collections)
+        self._targets = Collections(self._connection, {} if collections is None else collections)
         self._loading = Loading(self._connection)
 
     async def hybrid(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from soev_retrieval._together import together
+from soev_retrieval.together import together
 
 
 async def _fails(with_: Exception, *, after: float) -> None:

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
+__all__ = ["alone", "ended", "together"]
+
 R = TypeVar("R")
 
 
