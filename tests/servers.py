@@ -1,14 +1,18 @@
 """The servers that the suite uses: an address in the environment, else one that is embedded."""
 
+import asyncio
 import atexit
 import logging
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -156,8 +160,117 @@ def qdrant() -> Qdrant | None:
     return Qdrant(address, int(os.environ.get("QDRANT_GRPC_PORT", "6334")))
 
 
+@attrs.frozen
+class Weaviate:
+    """A Weaviate server.
+
+    Args:
+        url: The address of its REST port.
+        grpc_port: Its port for gRPC.
+    """
+
+    url: str
+    grpc_port: int
+
+
+@cache
+def weaviate() -> Weaviate | None:
+    """The server of `WEAVIATE_URL` (and `WEAVIATE_GRPC_PORT`), else an embedded one, or None.
+
+    An embedded one is started where the client finds its binary in its cache folder; it downloads
+    none.
+    """
+    if address := os.environ.get("WEAVIATE_URL"):
+        return Weaviate(address, int(os.environ.get("WEAVIATE_GRPC_PORT", "50051")))
+    if (version := _cached_weaviate()) is None:
+        return None
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(_embedded_weaviate(version))
+
+
+@contextmanager
+def weaviate_or_stand_in() -> Iterator[Weaviate]:
+    """The server, else the stand-in, in a thread: who asks it may run loops of their own."""
+    if (server := weaviate()) is not None:
+        yield server
+        return
+    from tests.adapters.weaviate.standin import StandIn
+
+    up: Future[tuple[Weaviate, asyncio.AbstractEventLoop]] = Future()
+    over = asyncio.Event()
+
+    async def stand() -> None:
+        async with StandIn() as standing:
+            found = Weaviate(standing.url, standing.grpc_port)
+            up.set_result((found, asyncio.get_running_loop()))
+            await over.wait()
+
+    with ThreadPoolExecutor(1) as thread:
+        standing = thread.submit(asyncio.run, stand())
+        found, loop = up.result()
+        try:
+            yield found
+        finally:
+            loop.call_soon_threadsafe(over.set)
+            standing.result()
+
+
+def _cached_weaviate() -> str | None:
+    """The version of a binary that the client would start as it is, or None."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache/weaviate-embedded"))
+    for file in sorted(folder.glob("weaviate-v*-*"), reverse=True):
+        version = file.name.split("-")[1]
+        if file.name == f"weaviate-{version}-{sha256(version.encode()).hexdigest()}":
+            return version.removeprefix("v")
+    return None
+
+
+@contextmanager
+def _embedded_weaviate(version: str) -> Iterator[Weaviate]:
+    """The client's embedded mode, in a folder that goes with it."""
+    import weaviate as client
+
+    data = tempfile.mkdtemp(prefix="soev-weaviate-")
+    port, grpc_port = _free_port(), _free_port()
+    server = client.connect_to_embedded(
+        version=version,
+        port=port,
+        grpc_port=grpc_port,
+        persistence_data_path=data,
+        environment_variables={
+            "API_BASED_MODULES_DISABLED": "true",
+            "CLUSTER_ADVERTISE_ADDR": "127.0.0.1",
+            "CLUSTER_BIND_ADDR": "127.0.0.1",
+            "DISABLE_TELEMETRY": "true",
+            "DISK_USE_READONLY_PERCENTAGE": "100",
+            "GO_PROFILING_DISABLE": "true",
+            "LOG_LEVEL": "error",
+        },
+    )
+    try:
+        yield Weaviate(f"http://127.0.0.1:{port}", grpc_port)
+    finally:
+        server.close()
+        shutil.rmtree(data, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as each:
+        each.bind(("127.0.0.1", 0))
+        port: int = each.getsockname()[1]
+        return port
+
+
 def report() -> str:
     """Which servers the suite uses, and which could not be had, for pytest's header."""
     named = "POSTGRES_URL" if os.environ.get("POSTGRES_URL") else "embedded, from its wheel"
     local = "local mode and a stand-in; give QDRANT_URL for a server, else its tests are skipped"
-    return f"servers: PostgreSQL {named}; Qdrant {'QDRANT_URL' if qdrant() else local}"
+    of_weaviate = "a stand-in; give WEAVIATE_URL for a server, else its tests are skipped"
+    if weaviate():
+        is_named = os.environ.get("WEAVIATE_URL")
+        of_weaviate = "WEAVIATE_URL" if is_named else "embedded, from the client's cache folder"
+    return (
+        f"servers: PostgreSQL {named}; Qdrant {'QDRANT_URL' if qdrant() else local};"
+        f" Weaviate {of_weaviate}"
+    )

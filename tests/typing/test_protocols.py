@@ -48,17 +48,20 @@ if TYPE_CHECKING:
     from soev_retrieval.embedders.wordllama import WordLlamaEmbedder
     from soev_retrieval_pgvector import PgvectorStore
     from soev_retrieval_qdrant import QdrantStore
+    from soev_retrieval_weaviate import WeaviateStore
 
     async def stores_are_stores(
         embedder: WordLlamaEmbedder,
         memory: MemoryStore,
         pgvector: PgvectorStore,
         qdrant: QdrantStore,
+        weaviate: WeaviateStore,
     ) -> None:
         store: VectorStore = memory
         loader: Loader = memory
         store, loader = pgvector, pgvector
         store, loader = qdrant, qdrant
+        store, loader = weaviate, weaviate
         store = Scripted([])
         store = Layer(store)
         store = Retrying(store, 3)

@@ -1,0 +1,183 @@
+"""Where everything of a target is: what a call goes by, and what it is where `create` made it."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import attrs
+from weaviate.classes.config import ConsistencyLevel
+
+from soev_retrieval.analysis import Analysis
+from soev_retrieval.domain import (
+    DeclaredFilter,
+    Field,
+    FieldSpec,
+    Filter,
+    InvalidQueryError,
+    check,
+    predicates,
+    simplify,
+)
+from soev_retrieval_weaviate._filters import NOT
+from soev_retrieval_weaviate._making import ID, ID_KEY, STEMS, VECTOR, Made
+from soev_retrieval_weaviate._sources import Source
+
+_NEGATIVE = ("ne", "not_in", "missing")
+
+_NO_NOT = f"that needs a negation, which Weaviate has from {'.'.join(map(str, NOT))} on"
+"""Why a field serves none on an older server."""
+
+
+@attrs.frozen
+class Vectors:
+    """Where the vectors are.
+
+    Args:
+        name: The name of the vector, or None for the one that has none.
+        dimension: The length of each, or None where nobody knows.
+        distance: How they compare.
+        embeds: Whether the server makes a vector of a text.
+    """
+
+    name: str | None
+    dimension: int | None
+    distance: str
+    embeds: bool = False
+
+
+@attrs.frozen
+class Keywords:
+    """Where keywords are asked.
+
+    Args:
+        properties: The properties that are searched.
+        analysis: What the question is made into, or None where the server does that.
+    """
+
+    properties: tuple[str, ...]
+    analysis: Analysis | None = None
+
+    def asked(self, query: str) -> str:
+        """A question as the server gets it; empty where nothing is left of it."""
+        if self.analysis is None:
+            return query
+        return " ".join(sorted(set(self.analysis.terms(query))))
+
+
+@attrs.frozen
+class Layout:
+    """Where everything of a target is.
+
+    Args:
+        name: The name of its collection.
+        spec: What it serves.
+        sources: Where each field is.
+        vectors: The vectors, or why there are none.
+        keywords: Where keywords are asked, or why nowhere.
+        id: The property of the chunk's id; None where it is the object's UUID.
+        id_order: The property by which the server orders as the chunks' ids are; None where that
+            is the UUID, or where it cannot.
+        tenant: The tenant that the target is.
+        consistency: How many replicas answer.
+        refused: Why a property is no field, by name.
+        unserved: Why a field serves less than its type does, by name.
+        recheck: The fields that are looked at again.
+        has_not: Whether the server has a negation.
+        shards: How many shards have to answer; 0 where none can be missing in silence.
+    """
+
+    name: str
+    spec: FieldSpec
+    sources: Mapping[str, Source]
+    vectors: Vectors | str
+    keywords: Keywords | str
+    id: str | None = None
+    id_order: str | None = None
+    tenant: str | None = None
+    consistency: ConsistencyLevel | None = None
+    refused: Mapping[str, str] = attrs.field(factory=dict)
+    unserved: Mapping[str, str] = attrs.field(factory=dict)
+    recheck: frozenset[str] = frozenset()
+    has_not: bool = True
+    shards: int = 0
+
+    @cached_property
+    def readable(self) -> list[str]:
+        """The properties that a chunk is read from."""
+        found = [source.read_from for source in self.sources.values()]
+        return list(dict.fromkeys([*self.ids, *found]))
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The properties that the chunk's id is read from."""
+        return [] if self.id is None else [self.id]
+
+    @property
+    def orders_ids(self) -> bool:
+        """Whether the server can order as the chunks' ids are."""
+        return self.id is None or self.id_order is not None
+
+    def checked(self, where: Filter) -> Filter:
+        """A filter that the fields serve, folded.
+
+        Raises:
+            InvalidQueryError: They do not. It says why, where there is a reason.
+        """
+        for term in predicates(where):
+            self.refuse(term.field)
+            served = term.field not in self.spec or term.op in self.spec[term.field].operators
+            if not served and (why := self._why_not(term)):
+                raise InvalidQueryError(
+                    f"field {term.field!r} does not serve {term.op!r}: {why}", field=term.field
+                )
+        check(where, self.spec)
+        return simplify(where)
+
+    def _why_not(self, term: DeclaredFilter) -> str | None:
+        if not self.has_not and term.op in _NEGATIVE:
+            return _NO_NOT
+        return self.unserved.get(term.field)
+
+    def refuse(self, name: str | None) -> None:
+        """Say why a name is no field.
+
+        Raises:
+            InvalidQueryError: It is none for a reason.
+        """
+        if isinstance(name, str) and name in self.refused:
+            raise InvalidQueryError(self.refused[name], field=name)
+
+
+def laid_out_made(
+    name: str, made: Made, *, tenant: str | None, version: tuple[int, ...], shards: int
+) -> Layout:
+    """Where everything is in a collection that `create` made."""
+    has_not = version >= NOT
+    fields = [without_not(field, has_not=has_not) for field in made.spec]
+    spec = FieldSpec(fields, made.spec.dimension, made.spec.distance)
+    vectors: Vectors | str = "the target declares no dimension"
+    if spec.dimension is not None:
+        vectors = Vectors(VECTOR, spec.dimension, spec.distance)
+    keywords: Keywords | str = "the target has no searchable field"
+    if made.searchable:
+        keywords = Keywords((STEMS,), made.analysis)
+    return Layout(
+        name,
+        spec,
+        made.sources,
+        vectors,
+        keywords,
+        id=ID,
+        id_order=ID_KEY,
+        tenant=tenant,
+        consistency=ConsistencyLevel.QUORUM if made.making.replicas > 1 else None,
+        has_not=has_not,
+        shards=shards,
+    )
+
+
+def without_not(field: Field, *, has_not: bool) -> Field:
+    """The field as a server without a negation serves it: nothing can be put last there either."""
+    if has_not:
+        return field
+    operators = [op for op in field.operators if op not in _NEGATIVE]
+    return attrs.evolve(field, operators=operators, sortable=False)

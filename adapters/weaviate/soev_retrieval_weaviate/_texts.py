@@ -1,0 +1,263 @@
+"""Text and UUIDs of a collection that was there before: what of them Weaviate tells exactly."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import attrs
+from weaviate.classes.query import Filter
+from weaviate.collections.classes.filters import _Filters as Condition
+
+from soev_retrieval.domain import Field, InvalidQueryError
+from soev_retrieval_weaviate._sources import ALWAYS, NEVER, any_of, compared, no_text, one_of
+
+_WHITE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What Go's TrimSpace takes away."""
+
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are as at be but by for if in into is it no not of on or such that the their then"
+        " there these they this to was will with",
+    )
+)
+"""Weaviate's own, of its preset `en`."""
+
+
+@attrs.frozen
+class Text:
+    """Text of the tokenization `field`, which is one token without the white space at its edges.
+
+    Args:
+        field: The field.
+        read_from: The property where it is.
+        has_nulls: Whether the collection has an index of what is null.
+        has_lengths: Whether it has one of lengths: equal and equally long is the same text.
+        is_trimmed: Whether no value has white space at its edges.
+    """
+
+    field: Field
+    read_from: str
+    has_nulls: bool = True
+    has_lengths: bool = True
+    is_trimmed: bool = False
+
+    @property
+    def order(self) -> str:
+        """As in `Source`. Nothing is ordered by it: case would be overlooked."""
+        return self.read_from
+
+    def equals(self, values: Sequence[Any]) -> Condition:
+        """As in `Source`."""
+        by = Filter.by_property(self.read_from)
+        possible = [value for value in values if value == _trimmed(value)]
+        if self.is_trimmed:
+            return one_of(self.read_from, possible, many=self.field.many) if possible else NEVER
+        if len(possible) < len(values):
+            raise InvalidQueryError(
+                f"field {self.field.name!r}: Weaviate cannot be asked for text with white space at"
+                " its edges in it; take it off, or let create make the collection",
+                field=self.field.name,
+            )
+        by_length: dict[int, list[str]] = {}
+        for value in possible:
+            by_length.setdefault(len(value), []).append(value)
+        length = Filter.by_property(self.read_from, length=True)
+        if not self.has_lengths:  # where the field serves nothing else, or is looked at again
+            return any_of([by.equal(value) for value in possible])
+        return any_of(
+            [
+                one_of(self.read_from, alike, many=False) & length.equal(many)
+                for many, alike in by_length.items()
+            ]
+        )
+
+    def compares(self, op: str, value: Any) -> Condition:
+        """As in `Source`. What has white space at its edges, no value is: it is before or behind."""
+        bound = _bound(value)
+        if bound != value:
+            op = "gte" if op in {"gt", "gte"} else "lt"
+        return compared(self.read_from, op, bound)
+
+    def begins(self, text: str) -> Condition:
+        """As in `Source`."""
+        if not text:
+            return self.exists
+        by = Filter.by_property(self.read_from)
+        from_there = by.greater_or_equal(_bound(text))
+        behind = _behind(text)
+        return from_there if behind is None else from_there & by.less_than(_bound(behind))
+
+    @property
+    def exists(self) -> Condition:
+        """As in `Source`: the empty text is one, and null to the server."""
+        by = Filter.by_property(self.read_from)
+        if not self.has_nulls:
+            return by.greater_or_equal("")
+        some = by.is_none(False)
+        return some if self.field.many else some | by.equal("")
+
+    def read(self, value: Any) -> Any:
+        """As in `Source`."""
+        return tuple(value) if self.field.many else value
+
+
+@attrs.frozen
+class Cut:
+    """How the server cuts text into tokens, as far as to know whether any come of it.
+
+    Args:
+        tokenization: What Weaviate calls it.
+        stop_words: The words that may be dropped; more of them than are does no harm.
+    """
+
+    tokenization: str
+    stop_words: frozenset[str] = STOP_WORDS
+
+    def leaves(self, text: str) -> bool:
+        """Whether a token comes of a text for certain: one of none is an error to ask for."""
+        match self.tokenization:
+            case "field":
+                return True
+            case "lowercase" | "whitespace":
+                return not _WHITE.issuperset(text)
+            case "trigram":
+                return sum(map(str.isalnum, text)) >= 3
+            case "word":
+                words = re.findall(r"[^\W_]+", text.replace("\u0130", "i").lower())
+                return not self.stop_words.issuperset(words)
+            case _:
+                return any(map(str.isalnum, text))
+
+
+@attrs.frozen
+class Words:
+    """Text that is cut into words: who asks for one that is equal finds others too.
+
+    Args:
+        field: The field.
+        read_from: The property where it is.
+        cut: How it is cut, or None where the server cannot be asked, or nobody knows.
+    """
+
+    field: Field
+    read_from: str
+    cut: Cut | None = None
+
+    @property
+    def order(self) -> str:
+        """As in `Source`. Nothing is ordered by it."""
+        return self.read_from
+
+    def equals(self, values: Sequence[Any]) -> Condition:
+        """Those that are equal, and more."""
+        if self.cut is None or not all(map(self.cut.leaves, values)):
+            return ALWAYS
+        by = Filter.by_property(self.read_from)
+        return any_of([by.equal(value) for value in values])
+
+    def compares(self, op: str, value: Any) -> Condition:
+        """As in `Source`."""
+        raise no_text(self.field)
+
+    def begins(self, text: str) -> Condition:
+        """As in `Source`."""
+        raise no_text(self.field)
+
+    @property
+    def exists(self) -> Condition:
+        """As in `Source`."""
+        raise no_text(self.field)
+
+    def read(self, value: Any) -> Any:
+        """As in `Source`."""
+        return tuple(value) if self.field.many else value
+
+
+@attrs.frozen
+class Uuids:
+    """UUIDs, which are text as they are usually written.
+
+    Args:
+        field: The field.
+        read_from: The property where it is.
+        has_nulls: Whether the collection has an index of what is null.
+    """
+
+    field: Field
+    read_from: str
+    has_nulls: bool = True
+
+    @property
+    def order(self) -> str:
+        """As in `Source`. The server orders by none."""
+        return self.read_from
+
+    def equals(self, values: Sequence[Any]) -> Condition:
+        """As in `Source`."""
+        possible = [value for value in values if _is_uuid(value)]
+        return one_of(self.read_from, possible, many=self.field.many) if possible else NEVER
+
+    def compares(self, op: str, value: Any) -> Condition:
+        """As in `Source`."""
+        if not _is_uuid(value):
+            raise InvalidQueryError(
+                f"field {self.field.name!r} {op}: it holds UUIDs; give one, in small letters",
+                field=self.field.name,
+            )
+        return compared(self.read_from, op, value)
+
+    def begins(self, text: str) -> Condition:
+        """As in `Source`."""
+        raise no_text(self.field)
+
+    @property
+    def exists(self) -> Condition:
+        """As in `Source`."""
+        by = Filter.by_property(self.read_from)
+        if self.has_nulls:
+            return by.is_none(False)
+        return by.greater_or_equal(str(UUID(int=0)))
+
+    def read(self, value: Any) -> Any:
+        """As in `Source`."""
+        return tuple(str(one) for one in value) if self.field.many else str(value)
+
+
+def _is_uuid(value: str) -> bool:
+    try:
+        return str(UUID(value)) == value
+    except ValueError:
+        return False
+
+
+def _trimmed(text: str) -> str:
+    """What Go's TrimSpace leaves of a text."""
+    return text.strip("".join(_WHITE))
+
+
+def _bound(text: str) -> str:
+    """The first text without white space at its edges that does not come before `text`."""
+    if text == _trimmed(text):
+        return text
+    if text[0] not in _WHITE:
+        return text + "\0"
+    behind = ord(text[0]) + 1
+    while chr(behind) in _WHITE:
+        behind += 1
+    return chr(behind)
+
+
+def _behind(text: str) -> str | None:
+    """The first text behind all that begin with `text`, or None where there is none."""
+    while text:
+        last = ord(text[-1]) + 1
+        if last == 0xD800:
+            last = 0xE000
+        if last <= 0x10FFFF:
+            return text[:-1] + chr(last)
+        text = text[:-1]
+    return None
