@@ -1,6 +1,5 @@
 """What weaviate-client raises, as ours."""
 
-import re
 import struct
 
 import grpc
@@ -47,6 +46,18 @@ from soev_retrieval.domain import (
     RetrievalError,
     StoreUnavailable,
     Unconfigured,
+)
+from soev_retrieval_weaviate._sayings import (
+    AGREED_GONE,
+    BUSY,
+    CREDENTIALS,
+    LATE,
+    NOT_KNOWN_HERE,
+    NOT_TAKEN,
+    THERE,
+    TOO_MUCH,
+    Becomes,
+    of_text,
 )
 from soev_retrieval_weaviate._words import (
     Astray,
@@ -101,36 +112,28 @@ class Unreadable(ValueError):
     """The answer does not fit the request."""
 
 
-_Becomes = tuple[type[RetrievalError], str]
-
 _UNREADABLE = "what came is no answer of Weaviate's"
 _UNFIT = "weaviate-client does not take the request"
-_BUSY: _Becomes = (StoreUnavailable, "the server asks for less at once")
-_LIMITED: _Becomes = (Unconfigured, "a limit that the server was set up with is reached")
-_GONE_ASTRAY: _Becomes = (Unconfigured, "this is no address of Weaviate's")
-_CREDENTIALS: _Becomes = (Unconfigured, "the server refuses these credentials")
-_UNTRUSTED: _Becomes = (Unconfigured, "its certificate cannot be trusted")
-_FAILED: _Becomes = (StoreUnavailable, "the server failed inside")
-_LATE: _Becomes = (StoreUnavailable, "the server took too long")
-_LOST: _Becomes = (StoreUnavailable, "the connection failed")
-_NO_ANSWER: _Becomes = (StoreUnavailable, "the server gave no answer")
-_NOT_TAKEN: _Becomes = (InvalidQueryError, "the server does not take the request")
-_TOO_MUCH: _Becomes = (InvalidQueryError, "too much for one request, or for one answer")
-_NOT_SERVED: _Becomes = (Unconfigured, "the server does not serve this, as it is set up")
-_NOT_THERE: _Becomes = (InvalidQueryError, "it is not there")
-_THERE: _Becomes = (InvalidQueryError, "it is there already")
+_LIMITED: Becomes = (Unconfigured, "a limit that the server was set up with is reached")
+_GONE_ASTRAY: Becomes = (Unconfigured, "this is no address of Weaviate's")
+_UNTRUSTED: Becomes = (Unconfigured, "its certificate cannot be trusted")
+_FAILED: Becomes = (StoreUnavailable, "the server failed inside")
+_LOST: Becomes = (StoreUnavailable, "the connection failed")
+_NO_ANSWER: Becomes = (StoreUnavailable, "the server gave no answer")
+_NOT_SERVED: Becomes = (Unconfigured, "the server does not serve this, as it is set up")
+_NOT_THERE: Becomes = (InvalidQueryError, "it is not there")
 
-_BY_STATUS: dict[int, _Becomes] = {
-    400: _NOT_TAKEN,
-    401: _CREDENTIALS,
-    403: _CREDENTIALS,
+_BY_STATUS: dict[int, Becomes] = {
+    400: NOT_TAKEN,
+    401: CREDENTIALS,
+    403: CREDENTIALS,
     404: _NOT_THERE,
     405: _NOT_SERVED,
-    408: _LATE,
-    409: _THERE,
-    413: _TOO_MUCH,
-    422: _NOT_TAKEN,
-    429: _BUSY,
+    408: LATE,
+    409: THERE,
+    413: TOO_MUCH,
+    422: NOT_TAKEN,
+    429: BUSY,
     500: _FAILED,
     501: _NOT_SERVED,
     502: (StoreUnavailable, "a proxy gave no answer"),
@@ -140,149 +143,24 @@ _BY_STATUS: dict[int, _Becomes] = {
 }
 
 _Code = grpc.StatusCode
-_BY_CODE: dict[grpc.StatusCode, _Becomes] = {
+_BY_CODE: dict[grpc.StatusCode, Becomes] = {
     _Code.ABORTED: (StoreUnavailable, "the server gave up"),
-    _Code.ALREADY_EXISTS: _THERE,
+    _Code.ALREADY_EXISTS: THERE,
     _Code.CANCELLED: (StoreUnavailable, "the server gave up"),
     _Code.DATA_LOSS: _FAILED,
-    _Code.DEADLINE_EXCEEDED: _LATE,
+    _Code.DEADLINE_EXCEEDED: LATE,
     _Code.FAILED_PRECONDITION: _NOT_SERVED,
     _Code.INTERNAL: _FAILED,
-    _Code.INVALID_ARGUMENT: _NOT_TAKEN,
+    _Code.INVALID_ARGUMENT: NOT_TAKEN,
     _Code.NOT_FOUND: _NOT_THERE,
-    _Code.OUT_OF_RANGE: _TOO_MUCH,
-    _Code.PERMISSION_DENIED: _CREDENTIALS,
-    _Code.RESOURCE_EXHAUSTED: _BUSY,
-    _Code.UNAUTHENTICATED: _CREDENTIALS,
+    _Code.OUT_OF_RANGE: TOO_MUCH,
+    _Code.PERMISSION_DENIED: CREDENTIALS,
+    _Code.RESOURCE_EXHAUSTED: BUSY,
+    _Code.UNAUTHENTICATED: CREDENTIALS,
     _Code.UNAVAILABLE: (StoreUnavailable, "the server is unavailable"),
     _Code.UNIMPLEMENTED: _NOT_SERVED,
     _Code.UNKNOWN: _FAILED,
 }
-
-# A server that starts answers so for seconds of a collection that is there, and one of a cluster
-# until it has heard of a new one. Only what the cluster has agreed on tells.
-_NOT_KNOWN_HERE = re.compile(
-    r"could not find (?:class|index for class)|[Cc]lass ['\"]?\w+['\"]? (?:not (?:found|present)|does not exist)"
-    r"|failed to find class|non-existing index"
-)
-_AGREED_GONE = re.compile(r": class not found")
-
-_BY_TEXT: tuple[tuple[re.Pattern[str], type[RetrievalError], str], ...] = tuple(
-    (re.compile(text), kind, what)
-    for text, kind, what in (
-        (
-            _NOT_KNOWN_HERE.pattern,
-            StoreUnavailable,
-            "the collection is not there, or the server has not loaded it yet",
-        ),
-        (_AGREED_GONE.pattern, InvalidQueryError, "there is no such collection"),
-        (
-            r"no such prop with name",
-            InvalidQueryError,
-            "the collection has no such property",
-        ),
-        (
-            r"no target vectors|does not have named vector|not have configuration for vector"
-            r"|multiple vectorizers configuration",
-            InvalidQueryError,
-            "the collection has no such vector, or several and none is named",
-        ),
-        (r"tenant not found", InvalidQueryError, "the collection has no such tenant"),
-        (
-            r"has multi-tenancy (?:enabled|disabled), but|multi-tenancy is not enabled",
-            InvalidQueryError,
-            "the collection has tenants and none is named, or has none and one is",
-        ),
-        (
-            r"vector lengths don't match|vector with length|vector dimensions do not match"
-            r"|inconsistent vector lengths|vector of the wrong size",
-            InvalidQueryError,
-            "the vector has another length than the collection's",
-        ),
-        (
-            r"query maximum results exceeded",
-            InvalidQueryError,
-            "more is asked for than the server gives",
-        ),
-        (
-            r"requires inverted index|must be indexed to be filterable|is it indexed\?"
-            r"|is not filterable",
-            InvalidQueryError,
-            "the property is not indexed for this",
-        ),
-        (
-            r"only stopwords provided|must have query set",
-            InvalidQueryError,
-            "there is no word to look for",
-        ),
-        (
-            r"could not parse string|filtering for integer|expected value (?:type )?to be"
-            r"|type should be|parse uuid filter value|parse time as|type filter cannot use"
-            r"|cannot be used on uuid|invalid [\w \[\]-]{1,40} property '|unknown value type"
-            r"|filter(?:ing)? for .{0,40} requires|unsupported type",
-            InvalidQueryError,
-            "a value is not of the property's type",
-        ),
-        (
-            r"is not a valid (?:class|tenant|property) name|' is not a valid",
-            InvalidQueryError,
-            "the name is none that Weaviate takes",
-        ),
-        (
-            r"invalid 'sort' parameter|[Ss]orting by",
-            InvalidQueryError,
-            "the property cannot be sorted by",
-        ),
-        (
-            r"invalid 'after' parameter|sorting cannot be combined",
-            InvalidQueryError,
-            "the server does not take the request",
-        ),
-        (r"already exists", *_THERE),
-        (r"larger than max", *_TOO_MUCH),
-        (r"tenant not active", Unconfigured, "the tenant is not active"),
-        (r"extract auth", *_CREDENTIALS),
-        (
-            r"called without vectorizer|could not vectorize input|no module with name",
-            Unconfigured,
-            "nothing is set up that would embed a text",
-        ),
-        (
-            r"no indexed properties found in class",
-            Unconfigured,
-            "no property of the collection is searched by keyword",
-        ),
-        (
-            r"unknown filter operator|unsupported operator",
-            Unconfigured,
-            "the server is too old for this filter",
-        ),
-        (
-            r"not find enough weaviate nodes|minimum replication factor|caps replication",
-            Unconfigured,
-            "the cluster does not take as many replicas",
-        ),
-        (r"429 Too many requests", *_BUSY),
-        (r"read-only|READONLY", StoreUnavailable, "the server takes no writes now"),
-        (
-            r"local index .{1,255}? not found|local .{1,255}? shard"
-            r"|objects loading|is not ready|wait for schema version|not initialized",
-            StoreUnavailable,
-            "the server is still loading the collection",
-        ),
-        (
-            r"connection refused|reset by peer|no (?:read|write) replica found|resolve node name"
-            r"|enough replicas|broken pipe|connect: |i/o timeout|resolve hostname"
-            r"|leader not found|no such host|unexpected EOF",
-            StoreUnavailable,
-            "a node of the cluster is gone",
-        ),
-        (r"shut(?:ting )?down|already closed", StoreUnavailable, "the server is shutting down"),
-        (r"context (?:deadline exceeded|canceled)", *_LATE),
-    )
-)
-"""What the server says where it gives no status of its own. What it says first, counts: what
-follows may be a value that somebody asked for."""
 
 _BY_CLASS: tuple[tuple[type[BaseException], type[RetrievalError], str], ...] = (
     (Closed, Unconfigured, "the store is closed"),
@@ -290,21 +168,21 @@ _BY_CLASS: tuple[tuple[type[BaseException], type[RetrievalError], str], ...] = (
     (Elsewhere, Unconfigured, "the store serves another event loop; make one for each"),
     (GivenUp, StoreUnavailable, "the request was given up"),
     (Astray, *_GONE_ASTRAY),
-    (Busy, *_BUSY),
+    (Busy, *BUSY),
     (Unanswered, StoreUnavailable, "the server is unavailable"),
     (Unreadable, StoreUnavailable, _UNREADABLE),
     (TimeoutError, StoreUnavailable, "it did not answer in time"),
     # weaviate-client's own
     (WeaviateClosedClientError, Unconfigured, "the store was closed meanwhile"),
-    (WeaviateTimeoutError, *_LATE),
+    (WeaviateTimeoutError, *LATE),
     (WeaviateConnectionError, *_LOST),
     (WeaviateStartUpError, Unconfigured, "weaviate-client serves no server of this version"),
     (WeaviateGRPCUnavailableError, StoreUnavailable, "the server is unavailable over gRPC"),
     (WeaviateRetryError, *_NO_ANSWER),
     (WeaviateBatchFailedToReestablishStreamError, *_LOST),
     (WeaviateQueryError, *_NO_ANSWER),
-    (AuthenticationFailedError, *_CREDENTIALS),
-    (MissingScopeError, *_CREDENTIALS),
+    (AuthenticationFailedError, *CREDENTIALS),
+    (MissingScopeError, *CREDENTIALS),
     (WeaviateUnsupportedFeatureError, Unconfigured, "the server is too old for this"),
     (WeaviateEmbeddedInvalidVersionError, Unconfigured, "there is no such version to embed"),
     (WeaviateAgentsNotInstalledError, Unconfigured, "weaviate-client lacks a package"),
@@ -312,7 +190,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], type[RetrievalError], str], ...] = (
     (ResponseCannotBeDecodedError, StoreUnavailable, _UNREADABLE),
     (EmptyResponseError, StoreUnavailable, _UNREADABLE),
     (SchemaValidationError, Unconfigured, "weaviate-client cannot read this collection"),
-    (ObjectAlreadyExistsError, *_THERE),
+    (ObjectAlreadyExistsError, *THERE),
     (BackupFailedError, *_FAILED),
     (BackupCanceledError, *_FAILED),
     (ExportFailedError, *_FAILED),
@@ -326,7 +204,7 @@ _BY_CLASS: tuple[tuple[type[BaseException], type[RetrievalError], str], ...] = (
     # its drivers'
     (httpx.UnsupportedProtocol, *_GONE_ASTRAY),
     (httpx.InvalidURL, *_GONE_ASTRAY),
-    (httpx.TimeoutException, *_LATE),
+    (httpx.TimeoutException, *LATE),
     (httpx.TransportError, *_LOST),
     (httpx.HTTPError, StoreUnavailable, _UNREADABLE),
     (UsageError, Unconfigured, "the store was closed meanwhile"),
@@ -376,7 +254,7 @@ def is_gone(error: RetrievalError) -> bool:
         case UnexpectedStatusCodeError(status_code=404) as cause:
             return not cause.error  # so the schema answers
         case cause:
-            return _AGREED_GONE.search(said(cause)) is not None
+            return AGREED_GONE.search(said(cause)) is not None
 
 
 def is_there_already(error: RetrievalError) -> bool:
@@ -388,8 +266,8 @@ def may_be_outdated(error: RetrievalError) -> bool:
     """Whether the collection may not be any more what it was when it was looked at."""
     told = said(error.__cause__)
     if isinstance(error, StoreUnavailable):
-        return _NOT_KNOWN_HERE.search(told) is not None
-    return _of_text(told) is not None or is_gone(error)
+        return NOT_KNOWN_HERE.search(told) is not None
+    return of_text(told) is not None or is_gone(error)
 
 
 def _message(what: str, error: BaseException) -> str:
@@ -407,14 +285,14 @@ def _made(
     return InvalidQueryError(message)
 
 
-def _kind(error: BaseException) -> _Becomes:
+def _kind(error: BaseException) -> Becomes:
     match error:
         case InsufficientPermissionsError():
-            return _CREDENTIALS
+            return CREDENTIALS
         case UnexpectedStatusCodeError():
             return _of_status(error)
         case Refused() | WeaviateInsertManyAllFailedError():
-            return _of_text(said(error)) or _FAILED
+            return of_text(said(error)) or _FAILED
         case WeaviateStartUpError() | AuthenticationFailedError() if under := _under(error):
             return _kind(under)
     if _UNTRUSTED_MARK in str(_under(error) or error):
@@ -422,7 +300,7 @@ def _kind(error: BaseException) -> _Becomes:
     if (found := rpc(error)) is not None:
         return _of_code(found)
     if type(error).__module__.startswith("authlib."):  # of which the client makes its OAuth
-        return _CREDENTIALS
+        return CREDENTIALS
     rows = ((kind, what) for of, kind, what in _BY_CLASS if isinstance(error, of))
     return next(rows, _NO_ANSWER)
 
@@ -435,32 +313,23 @@ def _under(error: BaseException) -> BaseException | None:
     return None
 
 
-def _of_status(error: UnexpectedStatusCodeError) -> _Becomes:
+def _of_status(error: UnexpectedStatusCodeError) -> Becomes:
     number = error.status_code
     if is_usage_limit(error):
         return _LIMITED
-    if number != 401 and (found := _of_text(said(error))) is not None:
+    if number != 401 and (found := of_text(said(error))) is not None:
         return found
     if (known := _BY_STATUS.get(number)) is not None:
         return known
     return _NO_ANSWER if number >= 500 else _GONE_ASTRAY
 
 
-def _of_code(error: grpc.aio.AioRpcError) -> _Becomes:
+def _of_code(error: grpc.aio.AioRpcError) -> Becomes:
     code, text = error.code(), error.details() or ""
     if code is _Code.RESOURCE_EXHAUSTED and is_usage_limit(error):
         return _LIMITED
     if code in (_Code.UNKNOWN, _Code.RESOURCE_EXHAUSTED, _Code.INTERNAL):
-        return _of_text(text) or _BY_CODE[code]
+        return of_text(text) or _BY_CODE[code]
     if code is _Code.UNAVAILABLE and _UNTRUSTED_MARK in text:
         return _UNTRUSTED
     return _BY_CODE.get(code, _NO_ANSWER)
-
-
-def _of_text(text: str) -> _Becomes | None:
-    """What the first of the texts that the server is known by says."""
-    found = (
-        (match.start(), kind, what) for of, kind, what in _BY_TEXT if (match := of.search(text))
-    )
-    first = min(found, default=None, key=lambda each: each[0])
-    return None if first is None else first[1:]

@@ -11,7 +11,7 @@ from soev_retrieval_weaviate._collection import Collection, collection_name
 from soev_retrieval_weaviate._filters import NOT
 from soev_retrieval_weaviate._layout import Keywords, Layout, Vectors, without_not
 from soev_retrieval_weaviate._sources import Dates, Plain, Source
-from soev_retrieval_weaviate._texts import STOP_WORDS, Cut, Text, Uuids, Words
+from soev_retrieval_weaviate._strings import STOP_WORDS, Cut, Text, Uuids, Words
 
 _STORE = "WeaviateStore"
 

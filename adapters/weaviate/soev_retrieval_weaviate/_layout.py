@@ -54,7 +54,7 @@ class Keywords:
     """
 
     properties: tuple[str, ...]
-    analysis: Analysis | None = None
+    analysis: Analysis | None = attrs.field(default=None, eq=lambda of: of and of.language)
 
     def asked(self, query: str) -> str:
         """A question as the server gets it; empty where nothing is left of it."""

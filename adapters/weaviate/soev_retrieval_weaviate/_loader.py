@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from weaviate.classes.query import Filter as Native
+from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from soev_retrieval.domain import Record, RetrievalError
 from soev_retrieval_weaviate._connection import Connection
-from soev_retrieval_weaviate._errors import Refused, is_gone, is_there_already, ours
+from soev_retrieval_weaviate._errors import Refused, is_gone, is_there_already
 from soev_retrieval_weaviate._making import Made, creation, object_id, object_of
 
 BATCH = 500
@@ -56,15 +57,17 @@ class Loading:
         for batch in _batches(records):
             objects = [object_of(record, made) for record in batch]
 
-            async def written(client: Any, objects: Any = objects) -> Any:
+            async def written(client: Any, batch: Any = batch, objects: Any = objects) -> None:
                 handle = self._connection.handle(client, name, tenant, None)
-                return await handle.data.insert_many(objects)
+                try:
+                    errors = (await handle.data.insert_many(objects)).errors
+                except WeaviateInsertManyAllFailedError as error:
+                    raise Refused(batch[0].id, len(batch), error.message) from error
+                if errors:
+                    at = min(errors)
+                    raise Refused(batch[at].id, len(errors), errors[at].message)
 
-            done = await self._connection.call(written, operation="upsert")
-            if done.errors:
-                at = min(done.errors)
-                refused = Refused(batch[at].id, len(done.errors), done.errors[at].message)
-                raise ours(refused, "upsert") from refused
+            await self._connection.call(written, operation="upsert")
 
     async def delete(self, name: str, tenant: str | None, ids: Sequence[str]) -> None:
         """Remove the objects of these chunks.
@@ -75,14 +78,13 @@ class Loading:
         for start in range(0, len(ids), _DELETED):
             uuids = [object_id(id) for id in ids[start : start + _DELETED]]
 
-            async def deleted(client: Any, uuids: Any = uuids) -> Any:
+            async def deleted(client: Any, uuids: Any = uuids) -> None:
                 handle = self._connection.handle(client, name, tenant, None)
-                return await handle.data.delete_many(Native.by_id().contains_any(uuids))
+                done = await handle.data.delete_many(Native.by_id().contains_any(uuids))
+                if done.failed:
+                    raise Refused(None, done.failed, "")
 
-            done = await self._connection.call(deleted, operation="delete")
-            if done.failed:
-                refused = Refused(None, done.failed, "")
-                raise ours(refused, "delete") from refused
+            await self._connection.call(deleted, operation="delete")
 
     async def drop(self, name: str, tenant: str | None) -> None:
         """Remove the collection, or the tenant alone."""

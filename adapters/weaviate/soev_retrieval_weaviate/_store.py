@@ -108,7 +108,7 @@ class WeaviateStore:
             api_key=api_key,
             grpc_host=grpc_host,
             grpc_port=grpc_port,
-            options=dict(options or {}),
+            options={} if options is None else options,
         )
         self._connection = Connection(address, check_seconds(timeout_seconds, "timeout_seconds"))
         self._targets = Collections(

@@ -86,7 +86,9 @@ class Collections(Targets[Layout, Made]):
         return laid_out_made(name, made, tenant=tenant, version=version, shards=shards), made
 
     def may_be_outdated(self, error: RetrievalError) -> bool:
-        """As `Targets.may_be_outdated`."""
+        """As `Targets.may_be_outdated`: what we refuse by what the collection was, too."""
+        if error.__cause__ is None:
+            return isinstance(error, InvalidQueryError | Unconfigured)
         return may_be_outdated(error)
 
     async def _read_configured(self, target: Target, of: Collection, operation: str) -> Layout:

@@ -254,6 +254,11 @@ TEXTS: dict[str, tuple[Kind, str]] = {
         "not loaded it yet",
     ),
     'status code: 422, error: local index "A" not found': (StoreUnavailable, "loading"),
+    "local x_1 shard not found": (StoreUnavailable, "loading"),
+    "local shard object search a_1: expected value to be string, got 'int' in this shard": (
+        InvalidQueryError,
+        "property's type",
+    ),
     "429 Too many requests": (StoreUnavailable, "less at once"),
     "store is read-only due to: disk usage too high": (StoreUnavailable, "no writes"),
     "remote shard object search x: connect: dial tcp: connect: connection refused": (

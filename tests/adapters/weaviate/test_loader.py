@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from grpc import StatusCode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from weaviate.classes.config import Configure, DataType, Property
@@ -26,6 +27,7 @@ from soev_retrieval.testing import strategies
 from soev_retrieval_weaviate import Collection, Making, Tenant, WeaviateStore, _loader
 from tests.adapters.formulas import examples, formulas
 from tests.adapters.weaviate.formulas import EDGED
+from tests.adapters.weaviate.standin import GrpcAnswer
 from tests.adapters.weaviate.stores import EVERYWHERE, RUN, Where, opened, up
 
 TARGET = f"{RUN}Loader"
@@ -522,3 +524,31 @@ def test_a_making_is_checked(setting: dict[str, Any]) -> None:
     """A language, a weight or a count that there is not is refused."""
     with pytest.raises(InvalidQueryError):
         Making(**setting)
+
+
+@pytest.mark.parametrize("place", EVERYWHERE)
+async def test_a_batch_that_fails_as_a_whole_names_a_record(place: str) -> None:
+    """The client raises where no object of a batch was taken: the first of them is named."""
+    async with up(place) as where, where.store() as store:
+        await store.create(TARGET, SPEC)
+        async with where.client() as client:
+            await client.collections.use(TARGET).data.insert({}, vector={"default": [1.0, 2.0]})
+        with pytest.raises(RetrievalError, match="'first'"):
+            await store.upsert(TARGET, [Record(id, {}, [1, 0, 0]) for id in ("first", "second")])
+        await store.drop(TARGET)
+
+
+async def test_a_refused_call_is_not_asked_twice_where_nothing_has_changed() -> None:
+    """The layout that is read again is the same one: what it allowed is refused once."""
+    async with up("standin") as where, where.store() as store:
+        assert where.stand_in is not None
+        await store.create(TARGET, SPEC)
+        await store.fetch(TARGET, limit=1)
+        where.stand_in.answer(
+            GrpcAnswer(StatusCode.UNKNOWN, "no such prop with name 'x' found in class 'Y'"),
+            "search",
+        )
+        before = len(where.stand_in.sent("search"))
+        with pytest.raises(RetrievalError):
+            await store.fetch(TARGET, limit=1)
+        assert len(where.stand_in.sent("search")) - before == 1
