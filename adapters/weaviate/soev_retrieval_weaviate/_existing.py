@@ -4,14 +4,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
-from weaviate.classes.config import ConsistencyLevel, DataType, Tokenization, VectorDistances
+from weaviate.classes.config import (
+    ConsistencyLevel,
+    DataType,
+    StopwordsPreset,
+    Tokenization,
+    VectorDistances,
+)
 
 from soev_retrieval.domain import Field, FieldSpec, Unconfigured
 from soev_retrieval_weaviate._collection import Collection, collection_name
-from soev_retrieval_weaviate._filters import NOT
 from soev_retrieval_weaviate._layout import Keywords, Layout, Vectors, without_not
 from soev_retrieval_weaviate._sources import Dates, Plain, Source
 from soev_retrieval_weaviate._strings import STOP_WORDS, Cut, Text, Uuids, Words
+from soev_retrieval_weaviate._versions import NOT, drops_stop_words
 
 _STORE = "WeaviateStore"
 
@@ -84,7 +90,7 @@ def laid_out(
                 f"property {each.name!r} is {each.data_type.value}, which no field can be"
             )
             continue
-        source, operators, sortable, why = _served(of, each, config.inverted_index_config)
+        source, operators, sortable, why = _served(of, each, config.inverted_index_config, version)
         type, many = _TYPES[each.data_type]
         field = Field(each.name, type, many=many, searchable=each.name in searched)
         if why:
@@ -148,7 +154,7 @@ def _check_id(of: Collection, property: Any) -> None:
 
 
 def _served(
-    of: Collection, property: Any, indexes: Any
+    of: Collection, property: Any, indexes: Any, version: tuple[int, ...]
 ) -> tuple[Source, Iterable[str], bool, str | None]:
     """Where a property is, the operators that it serves, whether it orders, and why not more."""
     type, many = _TYPES[property.data_type]
@@ -172,7 +178,7 @@ def _served(
         return Plain(field, property.name, has_nulls), field.operators, True, None
     if rough := _why_rough(property):
         return Words(field, property.name), (), False, rough
-    return _served_text(of, field, indexes)
+    return _served_text(of, field, indexes, version)
 
 
 def _why_rough(property: Any) -> str | None:
@@ -197,16 +203,23 @@ def _cut(property: Any, indexes: Any) -> Cut | None:
     tokenization = (property.tokenization or Tokenization.WORD).value
     if not has_index or (tokenization == "word" and property.text_analyzer is not None):
         return None  # it may have stop words of its own, and accents may hide some
-    return Cut(tokenization, STOP_WORDS.union(indexes.stopwords.additions or ()))
+    return Cut(tokenization, STOP_WORDS | _stop_words(indexes))
+
+
+def _stop_words(indexes: Any) -> frozenset[str]:
+    words = indexes.stopwords
+    preset = STOP_WORDS if words.preset is StopwordsPreset.EN else frozenset()
+    return preset.union(words.additions or ())  # a server may not heed the removals
 
 
 def _served_text(
-    of: Collection, field: Field, indexes: Any
+    of: Collection, field: Field, indexes: Any, version: tuple[int, ...]
 ) -> tuple[Source, Iterable[str], bool, str | None]:
     """The same, of text of the tokenization `field`."""
     is_trimmed = field.name in of.trimmed
     has_lengths = bool(indexes.index_property_length) and not field.many
-    source = Text(field, field.name, bool(indexes.index_null_state), has_lengths, is_trimmed)
+    dropped = _stop_words(indexes) if drops_stop_words(version) else frozenset()
+    source = Text(field, field.name, bool(indexes.index_null_state), is_trimmed, dropped)
     if is_trimmed:
         return source, field.operators, False, None
     if has_lengths:

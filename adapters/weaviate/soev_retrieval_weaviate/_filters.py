@@ -20,12 +20,10 @@ from soev_retrieval.domain import (
     simplify,
 )
 from soev_retrieval_weaviate._sources import NEVER, Source, any_of
+from soev_retrieval_weaviate._versions import NOT
 
 MAX_LEVELS = 80
 """The protocol carries 98 levels of filters."""
-
-NOT = (1, 33)
-"""The first version of Weaviate with a negation."""
 
 _NEGATIONS = {"ne": "eq", "not_in": "in", "missing": "exists"}
 _ORDERED = {"gt", "gte", "lt", "lte"}

@@ -17,9 +17,9 @@ from soev_retrieval.domain import (
     predicates,
     simplify,
 )
-from soev_retrieval_weaviate._filters import NOT
 from soev_retrieval_weaviate._making import ID, ID_KEY, STEMS, VECTOR, Made
 from soev_retrieval_weaviate._sources import Source
+from soev_retrieval_weaviate._versions import NOT
 
 _NEGATIVE = ("ne", "not_in", "missing")
 

@@ -95,8 +95,8 @@ class Objects:
         """
         properties = self.layout.readable
         if orders:
-            # Where the results of several shards are merged, a property that is not asked for is
-            # missing in all of them.
+            # Where the results of several shards are merged under a filter, a property that is not
+            # asked for is missing in all of them.
             keys = [name for name, _ in orders if name is not None]
             properties = list(dict.fromkeys([*properties, *keys]))
         return await self.ask(

@@ -4,6 +4,7 @@ Only what was found exact on a server is used: no NotEqual, no ContainsNone, no 
 (`../../../docs/weaviate.md` has the reasons).
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ ALWAYS = ID.greater_or_equal("")
 _FIRST = datetime(1677, 9, 21, 0, 12, 44, tzinfo=UTC)
 _LAST = datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_LEAST = -sys.float_info.max
 
 
 class Source(Protocol):
@@ -172,11 +174,19 @@ class Plain:
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """As in `Source`."""
-        return one_of(self.read_from, [self._sent(value) for value in values], many=self.field.many)
+        given = [self._sent(value) for value in values]
+        condition = one_of(self.read_from, given, many=self.field.many)
+        return condition | self._signed_zero if self._is_float and 0.0 in given else condition
 
     def compares(self, op: str, value: Any) -> Condition:
         """As in `Source`."""
-        return compared(self.read_from, op, self._sent(value))
+        given = self._sent(value)
+        condition = compared(self.read_from, op, given)
+        if not self._is_float or given > 0 or (given == 0 and op in {"gt", "lte"}):
+            return condition
+        if op in {"gt", "gte"}:
+            return condition | self._signed_zero
+        return condition & Filter.by_property(self.read_from).greater_or_equal(_LEAST)
 
     def begins(self, text: str) -> Condition:
         """As in `Source`."""
@@ -196,8 +206,17 @@ class Plain:
         """As in `Source`."""
         return tuple(value) if self.field.many else value
 
+    @property
+    def _is_float(self) -> bool:
+        return self.field.type == "float"
+
+    @property
+    def _signed_zero(self) -> Condition:
+        """`-0.0`, as a server before 1.38 has put it in the index: before the least of numbers."""
+        return Filter.by_property(self.read_from).less_than(_LEAST)
+
     def _sent(self, value: Any) -> Any:
-        return float(value) if self.field.type == "float" else value
+        return float(value) + 0.0 if self._is_float else value
 
 
 @attrs.frozen

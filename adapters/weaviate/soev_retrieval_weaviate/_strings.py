@@ -35,15 +35,15 @@ class Text:
         field: The field.
         read_from: The property where it is.
         has_nulls: Whether the collection has an index of what is null.
-        has_lengths: Whether it has one of lengths: equal and equally long is the same text.
         is_trimmed: Whether no value has white space at its edges.
+        dropped: The stop words, where the server drops them from what is asked.
     """
 
     field: Field
     read_from: str
     has_nulls: bool = True
-    has_lengths: bool = True
     is_trimmed: bool = False
+    dropped: frozenset[str] = frozenset()
 
     @property
     def order(self) -> str:
@@ -52,8 +52,7 @@ class Text:
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """As in `Source`."""
-        by = Filter.by_property(self.read_from)
-        possible = [value for value in values if value == _trimmed(value)]
+        possible = [self._asked(value) for value in values if value == _trimmed(value)]
         if self.is_trimmed:
             return one_of(self.read_from, possible, many=self.field.many) if possible else NEVER
         if len(possible) < len(values):
@@ -66,8 +65,6 @@ class Text:
         for value in possible:
             by_length.setdefault(len(value), []).append(value)
         length = Filter.by_property(self.read_from, length=True)
-        if not self.has_lengths:  # where the field serves nothing else, or is looked at again
-            return any_of([by.equal(value) for value in possible])
         return any_of(
             [
                 one_of(self.read_from, alike, many=False) & length.equal(many)
@@ -77,7 +74,7 @@ class Text:
 
     def compares(self, op: str, value: Any) -> Condition:
         """As in `Source`. What has white space at its edges, no value is: it is before or behind."""
-        bound = _bound(value)
+        bound = self._asked(_bound(value))
         if bound != value:
             op = "gte" if op in {"gt", "gte"} else "lt"
         return compared(self.read_from, op, bound)
@@ -87,9 +84,19 @@ class Text:
         if not text:
             return self.exists
         by = Filter.by_property(self.read_from)
-        from_there = by.greater_or_equal(_bound(text))
+        from_there = by.greater_or_equal(self._asked(_bound(text)))
         behind = _behind(text)
-        return from_there if behind is None else from_there & by.less_than(_bound(behind))
+        return from_there & by.less_than(self._asked(_bound(behind))) if behind else from_there
+
+    def _asked(self, text: str) -> str:
+        if text not in self.dropped:
+            return text
+        raise InvalidQueryError(
+            f"field {self.field.name!r}: {text!r} is a stop word of the collection, and a Weaviate of"
+            " this version drops those from filters; update the server, or name the property in"
+            " the recheck of its Collection",
+            field=self.field.name,
+        )
 
     @property
     def exists(self) -> Condition:
@@ -119,18 +126,23 @@ class Cut:
 
     def leaves(self, text: str) -> bool:
         """Whether a token comes of a text for certain: one of none is an error to ask for."""
-        match self.tokenization:
-            case "field":
-                return True
-            case "lowercase" | "whitespace":
-                return not _WHITE.issuperset(text)
-            case "trigram":
-                return sum(map(str.isalnum, text)) >= 3
-            case "word":
-                words = re.findall(r"[^\W_]+", text.replace("\u0130", "i").lower())
-                return not self.stop_words.issuperset(words)
-            case _:
-                return any(map(str.isalnum, text))
+        words = [word for word in _words(self.tokenization, text) if word]
+        return not self.stop_words.issuperset(words)
+
+
+def _words(tokenization: str, text: str) -> list[str]:
+    """The tokens of a text. Older servers look for stop words among all of them."""
+    small = text.replace("\u0130", "i").lower()
+    match tokenization:
+        case "field":
+            return [_trimmed(text) or "-"]  # the empty text is a token too
+        case "lowercase" | "whitespace":
+            return re.split(f"[{''.join(_WHITE)}]+", small)
+        case "trigram":
+            joined = "".join(filter(str.isalnum, small))
+            return [joined[at : at + 3] for at in range(len(joined) - 2)]
+        case _:
+            return re.findall(r"[^\W_]+", small)
 
 
 @attrs.frozen

@@ -170,6 +170,8 @@ class Engine:
         lost = [each for each in held if cluster.is_lost(each[0], each[1].name)]
         if held and len(lost) == len(held) and cluster.nodes > 1 and not cluster.dying:
             return None
+        if lost and cluster.dying:
+            return {"name": f"node{at + 1}", "shards": None, "status": "UNAVAILABLE"}
         shards = [_shard(*each) for each in held if each not in lost]
         result: dict[str, Any] = {
             "batchStats": {"queueLength": 0, "ratePerSecond": 0},

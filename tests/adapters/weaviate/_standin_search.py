@@ -167,11 +167,22 @@ def _fetched(asked: _Asked, keys: list[Key]) -> list[Hit]:
     found = [each for _, part in answers for each in part]
     if len(answers) > 1:
         found = (
-            in_order(found, keys, config, None)
+            in_order(found, keys, config, None, _seen(asked.message))
             if keys
             else sorted(found, key=lambda each: each.uuid)
         )
     return [Hit(each) for each in found[:total]]
+
+
+def _seen(message: Any) -> list[str] | None:
+    """The properties that are read of an object; None where all are.
+
+    Under a filter, and where there are none, they are those that are asked for.
+    """
+    if not message.HasField("properties") or message.properties.return_all_nonref_properties:
+        return None
+    asked = list(message.properties.non_ref_properties)
+    return asked if message.HasField("filters") or not asked else None
 
 
 def _ranked(asked: _Asked, words: Keywords, limit: int) -> list[Hit]:

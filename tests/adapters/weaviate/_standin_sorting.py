@@ -1,6 +1,6 @@
 """Orders by properties, with the server's comparisons and its ways to lose objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import attrs
@@ -48,12 +48,23 @@ def _wrong(path: list[str], properties: dict[str, Any], of: str) -> str | None:
 
 
 def in_order(
-    found: list[Stored], keys: list[Key], config: dict[str, Any], shard: Shard | None
+    found: list[Stored],
+    keys: list[Key],
+    config: dict[str, Any],
+    shard: Shard | None,
+    seen: Collection[str] | None = None,
 ) -> list[Stored]:
     """The objects sorted; a lone int, number or date that is filterable loses those without it.
 
     The server loses them where its planner takes the index to be cheaper: always, on a large
     collection. Here it is always, so that no test is too small for it.
+
+    Args:
+        found: The objects.
+        keys: What to sort by.
+        config: The schema of the collection.
+        shard: The shard that sorts its own, or None where those of several are merged.
+        seen: The properties that are seen there: those that are asked for; None for all.
     """
     properties = {each["name"]: each for each in config["properties"] or []}
     name, ascending = keys[0]
@@ -72,6 +83,8 @@ def in_order(
         return [shard.docs[doc] for doc in docs]
     ordered = list(found)
     for name, ascending in reversed(keys):
+        if seen is not None and name not in {*seen, *_INTERNAL}:
+            continue  # it is missing in all of them
         key = _key(name, properties, stored=shard is not None)
         ordered.sort(key=key, reverse=not ascending)
     return ordered

@@ -55,6 +55,7 @@ async def existing(
     making: Mapping[str, Any] | None = None,
     tenant: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    standing: Mapping[str, Any] | None = None,
     **collection: Any,
 ) -> AsyncIterator[There]:
     """A collection at a place, and a store over it.
@@ -66,11 +67,12 @@ async def existing(
         making: More of how `collections.create` makes it.
         tenant: The tenant that it is filled as, and read.
         settings: More of the store.
+        standing: More of the stand-in.
         collection: The rest of the store's `Collection`.
     """
     name = f"{RUN}{uuid.uuid4().hex[:8]}"
     configured = {TARGET: Collection(name, tenant=tenant, **collection)}
-    async with up(place) as where, where.client() as client:
+    async with up(place, **(standing or {})) as where, where.client() as client:
         given = {"vector_config": Configure.Vectors.self_provided(), **(making or {})}
         if tenant is not None:
             given["multi_tenancy_config"] = Configure.multi_tenancy()

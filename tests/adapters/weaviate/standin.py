@@ -136,18 +136,23 @@ class StandIn:
         """Answer truthfully again, and call nobody."""
         self._script.forget()
 
-    def lose(self, shards: int = 1, *, tenants: Iterable[str] = (), dying: bool = False) -> None:
-        """Lose the last shards of each collection, or tenants.
+    def lose(
+        self, shards: int | None = None, *, tenants: Iterable[str] = (), dying: bool = False
+    ) -> None:
+        """Lose shards, those with the highest numbers in all collections, or tenants.
 
         Args:
-            shards: How many; what is there of a collection answers on without them.
+            shards: How many of the collection that has the most. A collection that has fewer
+                loses none, or the fewer. None is one, or none where it is tenants that are lost.
             tenants: Names of tenants that are lost.
             dying: Whether the node has only just died: until it leaves, who asks it is told.
         """
-        count = max((len(each.shards) for each in self._cluster.collections.values()), default=0)
-        names = tuple(tenants)
-        self._cluster.gone = set(names)
-        self._cluster.lost = set() if names else set(range(count - shards, count))
+        held = self._cluster.collections.values()
+        most = max((len(each.shards) for each in held if not each.tenancy), default=0)
+        self._cluster.gone = set(tenants)
+        if shards is None:
+            shards = 0 if self._cluster.gone else 1
+        self._cluster.lost = set(range(most - shards, most))
         self._cluster.dying = dying
 
     def found(self) -> None:

@@ -44,11 +44,21 @@ async def test_the_uuid_of_an_object_is_the_chunks_id(place: str) -> None:
     made = [INT, Property(name="t", data_type=DataType.TEXT)]
     stored = [
         DataObject(properties={"n": 1, "t": "wing"}, uuid=uuid, vector=[1.0, 0.0])
-        for uuid in (UUID.upper(), number_id(7), number_id(3))
+        for uuid in (UUID, number_id(7), number_id(3))
     ]
     async with existing(place, made, stored) as there:
         expected = sorted([UUID, number_id(7), number_id(3)])
         assert await everyone(there.store) == [expected] * 5
+
+
+@everywhere
+async def test_a_uuid_in_capitals_comes_back_in_small_letters(place: str) -> None:
+    """Batches are stored as they are spelled, and what is found is spelled as usual."""
+    stored = [DataObject(properties={"n": 1}, uuid=UUID.upper(), vector=[1.0, 0.0])]
+    async with existing(place, [INT], stored) as there:
+        assert await there.ids() == await there.ids(field("n") == 1) == [UUID]
+        hits = await there.store.near_vector(TARGET, vector=[1, 0], limit=2)
+        assert [hit.id for hit in hits] == [UUID]
 
 
 @everywhere

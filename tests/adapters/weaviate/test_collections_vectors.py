@@ -62,7 +62,7 @@ async def test_one_of_several_vectors_is_named(place: str) -> None:
         of(0, {"a": [1.0, 0.0], "b": [1.0, 0.0, 0.0]}, t="wing"),
         of(1, {"b": [0.0, 1.0, 0.0]}, t="wing"),
     ]
-    near = {"vector": [0, 1, 0], "limit": 5}
+    near: dict[str, Any] = {"vector": [0, 1, 0], "limit": 5}
     async with existing(place, [TEXT], stored, making=making, vector="b") as there:
         assert (await there.store.fields(TARGET)).dimension == 3
         hits = await there.store.near_vector(TARGET, **near)

@@ -6,27 +6,17 @@ from typing import Any
 
 import pytest
 from grpc import StatusCode
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from weaviate.classes.config import Configure, DataType, Property
 
 from soev_retrieval.domain import (
-    MAX_INT,
-    Chunk,
-    DeclaredFilter,
     Field,
     FieldSpec,
     InvalidQueryError,
     Record,
     RetrievalError,
     Unconfigured,
-    field,
-    matches,
 )
-from soev_retrieval.testing import strategies
-from soev_retrieval_weaviate import Collection, Making, Tenant, WeaviateStore, _loader
-from tests.adapters.formulas import examples, formulas
-from tests.adapters.weaviate.formulas import EDGED
+from soev_retrieval_weaviate import Making, WeaviateStore, _loader
 from tests.adapters.weaviate.standin import GrpcAnswer
 from tests.adapters.weaviate.stores import EVERYWHERE, RUN, Where, opened, up
 
@@ -115,119 +105,6 @@ async def test_many_create_the_same_target_at_once(place: str) -> None:
         await asyncio.gather(*(store.create(TARGET, SPEC) for _ in range(5)))
         await store.upsert(TARGET, [Record("1", {"year": 2020})])
         assert len(await store.fetch(TARGET, limit=9)) == 1
-        await store.drop(TARGET)
-
-
-NAMES = ("Year", "year", "id", "a b", "日本", "vector", "soev_id", "x_searchable", "_a", "a" * 300)
-
-
-@pytest.mark.parametrize("place", EVERYWHERE)
-async def test_a_field_may_have_any_name(place: str) -> None:
-    """What the server would change, reserve or refuse stands under another name, and is told apart."""
-    spec = FieldSpec([Field(name, "text") for name in NAMES])
-    properties = {name: f"value {at}" for at, name in enumerate(NAMES)}
-    async with opened(place) as store:
-        await store.create(TARGET, spec)
-        await store.upsert(TARGET, [Record("1", properties), Record("2")])
-        for name in NAMES:
-            where = field(name) == properties[name]
-            assert await store.fetch(TARGET, where=where, limit=2) == [Chunk("1", properties)]
-        await store.drop(TARGET)
-
-
-TEXTS = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6
-) | st.sampled_from(["", " ", *EDGED, "\x01", "the", "\U0010ffff", "a\U0010ffff", "x", "g"])
-TIMES = strategies.scalars(type="datetime") | st.sampled_from(
-    [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
-)
-ANY = FieldSpec(
-    [
-        Field("text", "text", searchable=True),
-        Field("time", "datetime"),
-        Field("number", "int"),
-        Field("price", "float"),
-        Field("texts", "text", many=True),
-        Field("times", "datetime", many=True),
-        Field("flags", "bool", many=True),
-    ]
-)
-
-
-def held(count: int = 80) -> list[Record]:
-    """Records of odd values: text with white space at its edges, times of every century."""
-    values = st.fixed_dictionaries(
-        {},
-        optional={
-            "text": TEXTS,
-            "time": TIMES,
-            "number": st.sampled_from([0, -1, 1, MAX_INT, -MAX_INT]),
-            "price": st.floats(allow_nan=False, allow_infinity=False),
-            "texts": st.lists(TEXTS, max_size=3),
-            "times": st.lists(TIMES, max_size=3),
-            "flags": st.lists(st.booleans(), max_size=2),
-        },
-    )
-    drawn: list[Any] = []
-
-    @settings(max_examples=count, database=None, derandomize=True)
-    @given(values)
-    def draw(properties: dict[str, Any]) -> None:
-        drawn.append(properties)
-
-    draw()
-    return [Record(f"{n}", each) for n, each in enumerate(drawn)]
-
-
-HELD = held()
-CHUNKS = [Chunk(each.id, each.properties) for each in HELD]
-
-
-@pytest.fixture(params=EVERYWHERE)
-async def holding(request: pytest.FixtureRequest) -> Any:
-    """A store that holds the odd values."""
-    async with opened(request.param) as store:
-        await store.create(TARGET, ANY)
-        await store.upsert(TARGET, HELD)
-        yield store
-        await store.drop(TARGET)
-
-
-async def test_any_value_comes_back_as_it_was_loaded(holding: WeaviateStore) -> None:
-    """White space at edges, the empty text, times before 1677 and after 2262, any double."""
-    chunks = await holding.fetch(TARGET, limit=999)
-    assert {chunk.id: chunk.properties for chunk in chunks} == {
-        each.id: each.properties for each in HELD
-    }
-
-
-@given(data=st.data())
-@examples(150)
-async def test_any_formula_is_exact(holding: WeaviateStore, data: st.DataObject) -> None:
-    """Every operator, of every value, finds what `matches` says."""
-    where = data.draw(formulas(ANY, CHUNKS))
-    found = sorted(chunk.id for chunk in await holding.fetch(TARGET, where=where, limit=999))
-    assert found == sorted(c.id for c in CHUNKS if matches(where, c.properties)), where
-
-
-@pytest.mark.parametrize("place", EVERYWHERE)
-async def test_a_text_of_a_megabyte_is_asked_exactly(place: str) -> None:
-    """No length of text is too long to be compared."""
-    long = "copper " * 150_000
-    async with opened(place) as store:
-        await store.create(TARGET, SPEC)
-        await store.upsert(
-            TARGET, [Record("1", {"title": long}), Record("2", {"title": long + "x"})]
-        )
-        for op, value, ids in (
-            ("eq", long, ["1"]),
-            ("gt", long, ["2"]),
-            ("prefix", long, ["1", "2"]),
-            ("ne", long + "x", ["1"]),
-        ):
-            where = DeclaredFilter("title", op, value)
-            chunks = await store.fetch(TARGET, where=where, limit=9)
-            assert sorted(chunk.id for chunk in chunks) == ids
         await store.drop(TARGET)
 
 
@@ -348,135 +225,6 @@ async def test_a_spec_that_cannot_be_is_refused(spec: Any) -> None:
             await store.create(TARGET, spec)
         with pytest.raises(InvalidQueryError, match="no target"):
             await store.fetch(TARGET, limit=1)
-
-
-BAD_NAMES = [
-    "",
-    "a/b",
-    "../meta",
-    "a:b",
-    "a?b",
-    "..",
-    "x" * 256,
-    "a\0b",
-    "a b",
-    "1a",
-    "é",
-    "a-b",
-    7,
-    None,
-]
-
-
-@pytest.mark.parametrize("name", BAD_NAMES)
-async def test_a_name_that_cannot_be_is_refused(name: Any) -> None:
-    """A collection's name goes into a URL: what is none is refused, and never sent."""
-    async with up("standin") as where, where.store() as store:
-        for asking in (
-            lambda: store.create(name, SPEC),
-            lambda: store.fetch(name, limit=1),
-            lambda: store.fields(name),
-            lambda: store.drop(name),
-            lambda: store.upsert(name, [Record("1")]),
-            lambda: store.delete(name, ["1"]),
-        ):
-            with pytest.raises(InvalidQueryError):
-                await asking()
-        assert where.stand_in is not None
-        assert not where.stand_in.requests
-    with pytest.raises(InvalidQueryError):
-        Collection(name)
-    with pytest.raises(InvalidQueryError):
-        Tenant(name, "one")
-    for tenant in ("", "a/b", "..", "a b", "x" * 65, 7):
-        with pytest.raises(InvalidQueryError):
-            Collection("Docs", tenant=tenant)  # type: ignore[arg-type]
-        with pytest.raises(InvalidQueryError):
-            Tenant("Docs", tenant)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("place", EVERYWHERE)
-async def test_two_targets_are_never_one_collection(place: str) -> None:
-    """The server begins a name with a capital: `docs` and `Docs` would be one."""
-    small, large = f"{RUN[0].lower()}{RUN[1:]}names", f"{RUN}names"
-    async with opened(place) as store:
-        await store.create(small, SPEC)
-        await store.upsert(small, [Record("1", {"year": 1})])
-        assert len(await store.fetch(small, limit=1)) == 1
-        with pytest.raises(InvalidQueryError, match="no target"):
-            await store.fetch(large, limit=1)
-        with pytest.raises(InvalidQueryError, match="not what create makes"):
-            await store.create(large, SPEC)
-        await store.drop(large)
-        assert len(await store.fetch(small, limit=1)) == 1
-        await store.drop(small)
-
-
-@pytest.mark.parametrize("place", EVERYWHERE)
-async def test_what_create_did_not_make_is_left_alone(place: str) -> None:
-    """A collection of somebody else is neither dropped nor written, nor created over."""
-    async with up(place) as where, where.store() as store, where.client() as client:
-        await client.collections.create(TARGET, description="Something else")
-        await store.drop(TARGET)
-        with pytest.raises(InvalidQueryError, match="not what create makes"):
-            await store.create(TARGET, SPEC)
-        with pytest.raises(InvalidQueryError, match="no target"):
-            await store.upsert(TARGET, [Record("1")])
-        assert await client.collections.exists(TARGET)
-        await client.collections.delete(TARGET)
-
-
-@pytest.mark.parametrize("place", EVERYWHERE)
-async def test_what_is_configured_is_only_read(place: str) -> None:
-    """A collection of the configuration is never written, whoever made it."""
-    async with up(place) as where, where.store() as store:
-        await store.create(TARGET, SPEC)
-        async with where.store(collections={"docs": Collection(TARGET)}) as reader:
-            for asking in (
-                reader.create("docs", SPEC),
-                reader.upsert("docs", [Record("1")]),
-                reader.delete("docs", ["1"]),
-                reader.drop("docs"),
-            ):
-                with pytest.raises(Unconfigured, match="only"):
-                    await asking
-        await store.drop(TARGET)
-
-
-@pytest.mark.parametrize("place", EVERYWHERE)
-async def test_targets_are_tenants_of_one_collection(place: str) -> None:
-    """Each is filled, asked and dropped by itself; both have one spec; ids may be the same."""
-    tenants = {name: Tenant(f"{RUN}Tenants", name) for name in ("north", "south")}
-    async with opened(place, tenants=tenants) as store:
-        for target in tenants:
-            with pytest.raises(InvalidQueryError, match=r"no (target|tenant)"):
-                await store.fetch(target, limit=1)
-            await store.create(target, SPEC)
-            await store.create(target, SPEC)
-            await store.upsert(target, [Record("1", {"title": f"copper {target}"}, [1, 0, 0])])
-        with pytest.raises(InvalidQueryError, match="another spec"):
-            await store.create("south", FieldSpec([]))
-        for target in tenants:
-            for hits in (
-                await store.fetch(target, limit=9),
-                await store.bm25(target, query="copper", limit=9),
-                await store.near_vector(target, vector=[1, 0, 0], limit=9),
-                await store.hybrid(target, query="copper", vector=[1, 0, 0], limit=9),
-            ):
-                assert [hit.properties["title"] for hit in hits] == [f"copper {target}"]
-        await store.delete("south", ["1"])
-        assert not await store.fetch("south", limit=1)
-        await store.drop("south")
-        with pytest.raises(InvalidQueryError, match=r"no (target|tenant)"):
-            await store.fetch("south", limit=1)
-        await store.drop("south")
-        await store.create("south", SPEC)
-        assert not await store.fetch("south", limit=1)
-        assert len(await store.fetch("north", limit=1)) == 1
-        for target in tenants:
-            await store.drop(target)
-    with pytest.raises(InvalidQueryError, match="one of them"):
-        WeaviateStore("http://h", tenants=tenants, collections={"north": Collection("Docs")})
 
 
 @pytest.mark.parametrize("place", EVERYWHERE)

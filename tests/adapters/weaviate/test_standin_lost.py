@@ -92,6 +92,9 @@ async def test_a_node_that_has_just_died(place: Bare, server: StandIn) -> None:
         refused = await place.found("X", **asked)
         assert "connect: connection refused" in refused.text
         assert "remote shard object search" in refused.text
+    assert len(await _served(place)) == 2
+    states = [each["status"] for each in (await place.ask("GET", "/nodes"))["nodes"]]
+    assert states == ["HEALTHY", "HEALTHY", "UNAVAILABLE"]
     server.lose(shards=1)
     assert await place.found("X")
 

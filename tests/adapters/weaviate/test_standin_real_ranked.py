@@ -134,6 +134,28 @@ async def test_keywords_cut_at_the_limit(both: Both) -> None:
             await _close(both, None, bm25(_query(of), "s") | {"limit": limit})
 
 
+async def test_keywords_of_two_properties_lose_hits(both: Both) -> None:
+    """What each property's leg has cut off is missing from the sums, and so are whole hits."""
+    of, words = random.Random(8), [f"word{at}" for at in range(60)]
+
+    def text() -> str:
+        return " ".join(of.choices(words, range(60, 0, -1), k=of.randrange(20, 90)))
+
+    objects = {at: {"t": text(), "s": text()} for at in range(1500)}
+    for place in (both.ours, both.theirs):
+        await place.create(NAME, *PROPERTIES)
+        assert not await place.insert(NAME, objects)
+    lost = 0
+    for _ in range(12):
+        query = " ".join(of.sample(words, 3))
+        few, all = bm25(query, "t", "s") | {"limit": 10}, bm25(query, "t", "s") | {"limit": 5000}
+        await _close(both, None, few)
+        await _close(both, None, all)
+        true = await both.ours.found(NAME, **all)
+        lost += len(set(true[:10]) - set(await both.ours.found(NAME, **few)))
+    assert lost > 10
+
+
 @pytest.mark.parametrize("metric", ["cosine", "dot", "l2-squared", "manhattan"])
 async def test_neighbours(both: Both, metric: str) -> None:
     """Distances are the same by each metric, filtered and to a bound."""
