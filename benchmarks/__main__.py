@@ -16,6 +16,7 @@ from benchmarks import (
     quality,
     scopes,
     vectors,
+    weaviate,
 )
 from benchmarks.measure import Report, machine
 
@@ -29,6 +30,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[Report]]] = {
     "pgvector": pgvector.measured,
     "qdrant": qdrant.measured,
     "qdrant-local": qdrant_local.measured,
+    "weaviate": weaviate.measured,
 }
 
 

@@ -1,5 +1,6 @@
 """How well the stores find what answers the questions of Cranfield."""
 
+import logging
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -20,7 +21,8 @@ from soev_retrieval.engine import Rrf
 from soev_retrieval.memory import MemoryStore
 from soev_retrieval_pgvector import PgvectorStore
 from soev_retrieval_qdrant import QdrantStore
-from tests.servers import Qdrant, qdrant
+from soev_retrieval_weaviate import WeaviateStore
+from tests.servers import Qdrant, Weaviate, qdrant, weaviate
 
 Search: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """From a question to the ids of what was found for it, best first."""
@@ -30,8 +32,10 @@ _LEG = 100  # hits of each leg that Rrf fuses
 _TARGET = "bench_cranfield"
 _AIMS = Aim(0.37, least=True), Aim(0.322, least=True), Aim(0.385, least=True)
 _QDRANT_AIMS = Aim(0.38, least=True), *_AIMS[1:]
+_WEAVIATE_AIMS = *_AIMS[:2], Aim(0.38, least=True)
+_ELSEWHERE = "Pgvector", "Qdrant", "Weaviate"  # stores whose work is not this thread's
 
-Store: TypeAlias = MemoryStore | PgvectorStore | QdrantStore
+Store: TypeAlias = MemoryStore | PgvectorStore | QdrantStore | WeaviateStore
 
 
 def ndcg(found: Sequence[str], relevant: Iterable[str], depth: int = DEPTH) -> float:
@@ -52,6 +56,7 @@ async def measured(
     collection: Collection | None = None,
     url: str | None = None,
     server: Qdrant | None = None,
+    weaviate_server: Weaviate | None = None,
 ) -> Report:
     """Search for every question in each way, and grade what comes first.
 
@@ -59,6 +64,7 @@ async def measured(
         collection: What to search, or None for Cranfield, where it is there.
         url: An empty database with pgvector, or None for a server of its own.
         server: A Qdrant server, or None for that of `QDRANT_URL`, where it is set.
+        weaviate_server: A Weaviate server, or None for that of `WEAVIATE_URL`, where it is set.
     """
     title = f"nDCG@{DEPTH} on Cranfield"
     if collection is None:
@@ -66,6 +72,7 @@ async def measured(
             return _skipped(title)
         collection = cranfield.read(folder)
     lines, checked = [], installed("ranx")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # wordllama lets it tell of every request
     async with AsyncExitStack() as stack:
         address = stack.enter_context(servers.database(url))
         stores: dict[str, Store] = {
@@ -77,8 +84,12 @@ async def measured(
             over = QdrantStore(server.url, grpc_port=server.grpc_port)
             stores["QdrantStore, a server,"] = await stack.enter_async_context(over)
             stack.push_async_callback(over.drop, _TARGET)
+        if (weaviate_server := weaviate_server or weaviate()) is not None:
+            on = WeaviateStore(weaviate_server.url, grpc_port=weaviate_server.grpc_port)
+            stores["WeaviateStore, a server,"] = await stack.enter_async_context(on)
+            stack.push_async_callback(on.drop, _TARGET)
         for name, (aim, search) in (await _searches(collection, stores, address)).items():
-            clock = perf_counter if name.startswith(("Pgvector", "Qdrant")) else thread_time
+            clock = perf_counter if name.startswith(_ELSEWHERE) else thread_time
             found, times = await _answers(search, collection.questions, clock)
             figure = mean_ndcg(found, collection.relevant)
             if checked and not isclose(figure, ranx_ndcg(found, collection.relevant), abs_tol=1e-9):
@@ -90,8 +101,9 @@ async def measured(
         f"figure: the mean over {len(collection.questions)} questions of"
         f" {len(collection.documents):,} documents, relevance 1 or more counting as relevant; "
         + ("ranx computes the same" if checked else "ranx, which checks it, is not installed")
-        + ". Times are the calling thread's, and by the clock for PgvectorStore and QdrantStore,"
-        " embedding included.",
+        + ". Times are the calling thread's, and by the clock for PgvectorStore, QdrantStore and"
+        " WeaviateStore, embedding included."
+        + ("" if weaviate_server else " WeaviateStore was not measured: there is no server."),
     )
 
 
@@ -167,7 +179,11 @@ def _ways(
             await store.hybrid(_TARGET, query=question, vector=vector, limit=DEPTH, alpha=0.5)
         )
 
-    aims = _QDRANT_AIMS if isinstance(store, QdrantStore) else _AIMS
+    aims = _AIMS
+    if isinstance(store, QdrantStore):
+        aims = _QDRANT_AIMS
+    elif isinstance(store, WeaviateStore):
+        aims = _WEAVIATE_AIMS
     names = [f"{name} {way}" for way in ("bm25", "near_vector, wordllama", "hybrid, alpha .5")]
     return dict(zip(names, zip(aims, (bm25, near, hybrid), strict=True), strict=True))
 

@@ -16,7 +16,7 @@ Search: TypeAlias = Callable[[int], Awaitable[Sequence[str]]]
 
 TARGET = "chunks"
 NEAR, SHORT, QUESTION, HYBRID = "near_vector", "bm25 of 2 words", "bm25 of a question", "hybrid"
-FETCH = "fetch"
+FETCH, ORDERED = "fetch", "fetch in an order"
 
 
 @attrs.frozen
@@ -69,7 +69,17 @@ def searches(
     async def fetch(at: int) -> list[str]:
         return _ids(await store.fetch(target, limit=limit, where=where))
 
-    return {NEAR: near, SHORT: short, QUESTION: question, HYBRID: hybrid, FETCH: fetch}
+    async def ordered(at: int) -> list[str]:
+        return _ids(await store.fetch(target, limit=limit, where=where, order_by="part"))
+
+    return {
+        NEAR: near,
+        SHORT: short,
+        QUESTION: question,
+        HYBRID: hybrid,
+        FETCH: fetch,
+        ORDERED: ordered,
+    }
 
 
 def _ids(hits: Sequence[Hit | Chunk]) -> list[str]:

@@ -13,6 +13,9 @@ from tests import servers
 
 _SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "1GB", "max_wal_size": "8GB"}
 _NAME = "soev_benchmark"
+FLUSHED_SECONDS = 65.0
+"""After so long without a write Weaviate has written to files what it was sent: it does so after 60."""
+
 _INDEXED_KB = 100
 _GREEN = 5
 

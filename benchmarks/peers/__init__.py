@@ -1,4 +1,4 @@
-"""Three frameworks' stores over pgvector and over Qdrant, filled with the rows of the benchmark.
+"""Three frameworks' stores over pgvector, Qdrant and Weaviate, filled with a benchmark's rows.
 
 Each is made as its documentation says. Over pgvector it gets its HNSW index once its rows are
 there. They come with the dependency group `peers`, which `make bench` does not install.
@@ -9,12 +9,24 @@ from collections.abc import Mapping
 from benchmarks.peers._haystack import Haystack
 from benchmarks.peers._langchain import LangChain
 from benchmarks.peers._llamaindex import LlamaIndex
-from benchmarks.peers._peer import Peer, PgvectorPeer, QdrantPeer, Words
+from benchmarks.peers._peer import Peer, PgvectorPeer, QdrantPeer, WeaviatePeer, Words
 from benchmarks.peers._qdrant_haystack import QdrantHaystack
 from benchmarks.peers._qdrant_langchain import QdrantLangChain
 from benchmarks.peers._qdrant_llamaindex import QdrantLlamaIndex
+from benchmarks.peers._weaviate_haystack import WeaviateHaystack
+from benchmarks.peers._weaviate_langchain import WeaviateLangChain
+from benchmarks.peers._weaviate_llamaindex import WeaviateLlamaIndex
 
-__all__ = ["PEERS", "QDRANT_PEERS", "Peer", "PgvectorPeer", "QdrantPeer", "Words"]
+__all__ = [
+    "PEERS",
+    "QDRANT_PEERS",
+    "WEAVIATE_PEERS",
+    "Peer",
+    "PgvectorPeer",
+    "QdrantPeer",
+    "WeaviatePeer",
+    "Words",
+]
 
 PEERS: Mapping[str, type[PgvectorPeer]] = {
     "LangChain": LangChain,
@@ -29,3 +41,10 @@ QDRANT_PEERS: Mapping[str, type[QdrantPeer]] = {
     "Haystack": QdrantHaystack,
 }
 """Those over Qdrant."""
+
+WEAVIATE_PEERS: Mapping[str, type[WeaviatePeer]] = {
+    "LangChain": WeaviateLangChain,
+    "LlamaIndex": WeaviateLlamaIndex,
+    "Haystack": WeaviateHaystack,
+}
+"""Those over Weaviate."""

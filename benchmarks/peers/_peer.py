@@ -5,7 +5,7 @@ from typing import Protocol, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from benchmarks.corpus import Corpus
-from tests.servers import Qdrant
+from tests.servers import Qdrant, Weaviate
 
 Words: TypeAlias = Callable[[str, Sequence[float], int], Awaitable[list[str]]]
 """A search by a question, its vector and a limit. It gives ids, best first."""
@@ -77,6 +77,28 @@ class QdrantPeer(Peer, Protocol):
     """The payload key of what it filters by."""
 
     def __init__(self, server: Qdrant, corpus: Corpus, *, over_grpc: bool) -> None: ...
+
+
+class WeaviatePeer(Peer, Protocol):
+    """A store over Weaviate.
+
+    Args:
+        server: The server.
+        corpus: What it is filled with and asked for.
+        tuned: Whether its collection has a schema of a careful user, and it is told to bring no
+            more than is wanted, where it can be told.
+    """
+
+    collection: str
+    """The name of its collection."""
+
+    id: str
+    """The property of a chunk's id."""
+
+    text: str
+    """The property of its text."""
+
+    def __init__(self, server: Weaviate, corpus: Corpus, *, tuned: bool) -> None: ...
 
 
 def with_driver(url: str, driver: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import quality
 from benchmarks.cranfield import Collection, Document
-from tests.servers import qdrant
+from tests.servers import qdrant, weaviate
 
 _TEXTS = (
     "the flutter of a swept wing in supersonic flow",
@@ -31,6 +31,7 @@ _ROWS = [
     "QdrantStore, local mode, near_vector, wordllama",
     "QdrantStore, local mode, hybrid, alpha .5",
     *(f"QdrantStore, a server, {way}" for way in _WAYS if qdrant() is not None),
+    *(f"WeaviateStore, a server, {way}" for way in _WAYS if weaviate() is not None),
     "Rrf of MemoryStore's legs, 100 deep",
     "bm25s, its English stop words, PyStemmer",
     "bm25s on PostgreSQL's lexemes",
@@ -72,7 +73,7 @@ async def test_every_way_of_searching_is_graded(database: str) -> None:
     """Each row has a figure, a time for each question, and where one is promised an aim."""
     report = await quality.measured(collection=_SMALL, url=database)
     assert [row.what for row in report.rows] == _ROWS
-    aimed = ("MemoryStore", "PgvectorStore", "QdrantStore")
+    aimed = ("MemoryStore", "PgvectorStore", "QdrantStore", "WeaviateStore")
     assert [row.what for row in report.rows if row.aim] == [
         name for name in _ROWS if name.startswith(aimed)
     ]

@@ -224,7 +224,8 @@ class Connection:
         key = (name, tenant, consistency)
         if (made := self._handles.get(key)) is not None:
             return made
-        made = client.collections.use(name)
+        # What is asked is checked already; the client would look at each argument again.
+        made = client.collections.use(name, skip_argument_validation=True)
         if tenant is not None:
             made = made.with_tenant(tenant)
         if consistency is not None:

@@ -37,6 +37,7 @@ from soev_retrieval_weaviate._collection import Tenant, collection_name
 from soev_retrieval_weaviate._keys import KEYS, text_key
 from soev_retrieval_weaviate._sources import Keyed, Plain, Source
 
+_MOST_CANDIDATES = 500  # the server's own
 VECTOR = "default"
 ID = "soev_id"
 ID_KEY = "soev_id_key"
@@ -85,6 +86,7 @@ class Making:
         b: How much BM25 counts the length of a text, 0 to 1.
         ef_construction: How many candidates the HNSW index keeps while it is built.
         max_connections: How many neighbours a vector has in it.
+        ef: How many candidates a search in it keeps, at the least.
         shards: How many shards a collection has, None for one on each node. Each counts for itself
             how rare a word is.
         replicas: How many copies of each there are. Of more than one a search asks a quorum.
@@ -98,6 +100,7 @@ class Making:
     b: float = 0.75
     ef_construction: int = 128
     max_connections: int = 32
+    ef: int = 200
     shards: int | None = None
     replicas: int = 1
 
@@ -105,7 +108,7 @@ class Making:
         Analysis(self.language)
         check_number(self.k1, "k1")
         check_number(self.b, "b", most=1)
-        for name in ("ef_construction", "max_connections", "replicas"):
+        for name in ("ef_construction", "max_connections", "ef", "replicas"):
             check_count(getattr(self, name), name)
         if self.shards is not None:
             check_count(self.shards, "shards")
@@ -232,6 +235,8 @@ def creation(made: Made) -> dict[str, Any]:
             distance_metric=DISTANCES[spec.distance],
             ef_construction=making.ef_construction,
             max_connections=making.max_connections,
+            dynamic_ef_min=making.ef,
+            dynamic_ef_max=max(making.ef, _MOST_CANDIDATES),
             quantizer=Configure.VectorIndex.Quantizer.none(),
         )
         given["vector_config"] = Configure.Vectors.self_provided(

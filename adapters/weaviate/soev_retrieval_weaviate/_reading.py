@@ -40,10 +40,26 @@ class Reading:
     async def ordered(self, order_by: str, limit: int, *, descending: bool) -> list[Chunk]:
         """`limit` chunks by a field, those that lack it last, equal ones by id."""
         source = self.objects.layout.sources[order_by]
+        if (whole := await self._at_once(source, limit, descending=descending)) is not None:
+            return self._chunks(whole)
         found = await self._with_value(source, limit, descending=descending)
         if len(found) < limit:
             found += await self._by_id(Native.not_(source.exists), limit - len(found))
         return self._chunks(found[:limit])
+
+    async def _at_once(self, source: Source, limit: int, *, descending: bool) -> list[Any] | None:
+        """The first of all objects by a field, where the server has them in that order.
+
+        It puts those that lack the field last where the order descends, and else first: if one
+        comes that has it, none lacks it. To ask it for those that have it takes it three times as
+        long.
+        """
+        if self.objects.condition is not None or not self._settles(source) or limit > PAGE:
+            return None
+        orders = self._orders(source, descending=descending)
+        page = await self.objects.fetched(None, limit, orders=orders)
+        is_whole = descending or not page or page[0].properties.get(source.order) is not None
+        return page if is_whole else None
 
     async def _with_value(self, source: Source, limit: int, *, descending: bool) -> list[Any]:
         """Those that have a value, by it.
@@ -54,7 +70,7 @@ class Reading:
         """
         found: list[Any] = []
         bound: Condition | None = None
-        orders = [(source.order, not descending), (self.objects.layout.id_order, True)]
+        orders = self._orders(source, descending=descending)
         while len(found) < limit:
             needed = limit - len(found)
             is_settled = self._settles(source)
@@ -73,6 +89,9 @@ class Reading:
             found += await self._by_id(source.equals([last]), None)
             bound = source.compares("lt" if descending else "gt", last)
         return found
+
+    def _orders(self, source: Source, *, descending: bool) -> list[tuple[str | None, bool]]:
+        return [(source.order, not descending), (self.objects.layout.id_order, True)]
 
     def _settles(self, source: Source) -> bool:
         """Whether the server orders equal values as the chunks' ids are, and all of them match."""
@@ -103,7 +122,7 @@ class Reading:
         of the first page tell how they are spread.
         """
         asked = PAGE if limit is None or self.objects.is_rechecked else min(limit, PAGE)
-        first = await self.objects.fetched(_as_root(condition), asked)
+        first = await self.objects.fetched(condition, asked)
         if condition is None:
             async for page in self._cursor(first):
                 yield page
@@ -135,7 +154,7 @@ class Reading:
             *([] if low is None else [ID.greater_or_equal(str(low))]),
             *([] if high is None else [ID.less_than(str(high))]),
         ]
-        page = await self.objects.fetched(rooted(Native.all_of(ends)), PAGE)
+        page = await self.objects.fetched(Native.all_of(ends), PAGE)
         if len(page) < PAGE:
             yield page
             return

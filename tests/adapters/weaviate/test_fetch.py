@@ -11,7 +11,7 @@ from soev_retrieval.memory import MemoryStore
 from soev_retrieval_weaviate import Making, WeaviateStore, _objects, _reading
 from tests.adapters.weaviate.existing import TARGET as OF_OTHERS
 from tests.adapters.weaviate.existing import exact, existing, objects
-from tests.adapters.weaviate.stores import EVERYWHERE, RUN, STAND_IN, opened, up
+from tests.adapters.weaviate.stores import EVERYWHERE, RUN, opened, up
 
 TARGET = f"{RUN}Fetch"
 SPEC = FieldSpec(
@@ -112,18 +112,28 @@ async def test_a_bool_is_not_sortable(place: str) -> None:
         await store.drop(TARGET)
 
 
-@pytest.mark.parametrize("place", [STAND_IN])
-async def test_an_order_is_one_request_where_enough_have_the_field(place: str) -> None:
+@pytest.mark.parametrize(
+    ("limit", "lacking", "descending", "requests"),
+    [
+        (5, False, False, 1),
+        (5, True, True, 1),  # those that lack the field come last there
+        (5, True, False, 2),  # and first here: those that have it are asked for
+        (21, True, False, 3),
+    ],
+)
+async def test_an_order_is_few_requests(
+    limit: int, lacking: bool, descending: bool, requests: int
+) -> None:
     """Chunks that lack the field are only asked for where the others do not suffice."""
-    async with up(place) as where, where.store() as store:
+    async with up("standin") as where, where.store() as store:
         assert where.stand_in is not None
         await store.create(TARGET, SPEC)
         await store.upsert(TARGET, [Record(f"{n}", {"number": n // 2}) for n in range(20)])
-        await store.upsert(TARGET, [Record("none")])
-        for limit, requests in ((4, 1), (5, 1), (20, 1), (21, 2)):
-            before = len(where.stand_in.sent("search"))
-            await store.fetch(TARGET, limit=limit, order_by="number")
-            assert len(where.stand_in.sent("search")) - before == requests
+        await store.upsert(TARGET, [Record("none")] * lacking)
+        await store.fetch(TARGET, limit=1)
+        before = len(where.stand_in.sent("search"))
+        await store.fetch(TARGET, limit=limit, order_by="number", descending=descending)
+        assert len(where.stand_in.sent("search")) - before == requests
 
 
 NUMBERS = [
