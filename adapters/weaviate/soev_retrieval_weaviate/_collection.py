@@ -81,8 +81,8 @@ class Collection:
         consistency: How many replicas have to answer: `ONE`, `QUORUM` or `ALL`; None for the
             server's default.
         trimmed: The text properties of which no value has white space at its edges. Weaviate cannot
-            tell `a` from `a ` in them, so what this says is believed: order, beginnings and the
-            elements of lists can then be asked for, and equality without an index of lengths.
+            tell `a` from `a ` in them, so what this says is believed: without it only equality is
+            served, and what is found is looked at again here.
         recheck: The text properties that the server can only ask roughly, such as those that are cut
             into words, but that filters may name: what it finds is looked at again here. It may have
             to find many more for that; where more than a page of them does not suffice, the search

@@ -14,15 +14,15 @@ from weaviate.classes.config import (
 
 from soev_retrieval.domain import Field, FieldSpec, Unconfigured
 from soev_retrieval_weaviate._collection import Collection, collection_name
-from soev_retrieval_weaviate._layout import Keywords, Layout, Vectors, without_not
+from soev_retrieval_weaviate._layout import ROUGH, Keywords, Layout, Vectors, without_not
 from soev_retrieval_weaviate._sources import Dates, Plain, Source
 from soev_retrieval_weaviate._strings import STOP_WORDS, Cut, Text, Uuids, Words
 from soev_retrieval_weaviate._versions import NOT, drops_stop_words
 
 _STORE = "WeaviateStore"
 
-_ORDERED = ("gt", "gte", "lt", "lte")
-_EXISTENCE = ("exists", "missing")
+_ROUGHLY = ("eq", "in", "contains", "contains_any", "contains_all", "exists", "missing")
+"""What text serves that may have white space at its edges: what is found is looked at again."""
 
 _TYPES: Mapping[DataType, tuple[str, bool]] = {
     DataType.TEXT: ("text", False),
@@ -124,6 +124,7 @@ def laid_out(
         refused=refused,
         unserved=unserved,
         recheck=frozenset(of.recheck),
+        rough=frozenset(name for name, each in sources.items() if _is_rough(each)),
         has_not=has_not,
         shards=shards,
     )
@@ -217,25 +218,15 @@ def _served_text(
 ) -> tuple[Source, Iterable[str], bool, str | None]:
     """The same, of text of the tokenization `field`."""
     is_trimmed = field.name in of.trimmed
-    has_lengths = bool(indexes.index_property_length) and not field.many
     dropped = _stop_words(indexes) if drops_stop_words(version) else frozenset()
     source = Text(field, field.name, bool(indexes.index_null_state), is_trimmed, dropped)
     if is_trimmed:
         return source, field.operators, False, None
-    if has_lengths:
-        why = (
-            "Weaviate drops white space at the edges of text; name the property in the trimmed of"
-            " its Collection where no value has any, or in its recheck"
-        )
-        exact = [op for op in field.operators if op not in {*_ORDERED, "prefix"}]
-        return source, exact, False, why
-    why = (
-        "Weaviate drops white space at the edges of text"
-        + ("" if field.many else ", and the collection has no index of lengths to tell by")
-        + "; name the property in the trimmed of its Collection where no value has any, or in its"
-        " recheck"
-    )
-    return source, _EXISTENCE, False, why
+    return source, _ROUGHLY, False, ROUGH
+
+
+def _is_rough(source: Source) -> bool:
+    return isinstance(source, Text) and not source.is_trimmed
 
 
 def _unasked(field: Field, property: Any, has_nulls: bool) -> Source:

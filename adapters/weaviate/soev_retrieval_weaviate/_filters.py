@@ -1,6 +1,6 @@
 """A filter as one of Weaviate's: what each predicate is, is its source's business, the rest is here."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import assert_never
 
 from weaviate.classes.query import Filter as Native
@@ -27,6 +27,7 @@ MAX_LEVELS = 80
 
 _NEGATIONS = {"ne": "eq", "not_in": "in", "missing": "exists"}
 _ORDERED = {"gt", "gte", "lt", "lte"}
+_EQUALITIES = {"eq", "in", "contains", "contains_any", "contains_all"}
 
 
 def native(where: Filter, sources: Mapping[str, Source], *, has_not: bool = True) -> Condition:
@@ -54,36 +55,63 @@ def rooted(condition: Condition) -> Condition:
     return Native.all_of([condition, condition])
 
 
-def superset(where: Filter, roughly: Iterable[str]) -> Filter:
+def superset(where: Filter, roughly: Collection[str], rough: Collection[str]) -> Filter:
     """A filter that holds wherever `where` does, and asks of these fields only for equality.
 
     Args:
         where: A filter.
-        roughly: The fields of which the server finds more than what is equal.
+        roughly: The fields of which the server tells no more than what may be equal.
+        rough: Those of which it also tells whether they exist.
     """
-    return simplify(_wider(where, frozenset(roughly), negated=False))
+    return simplify(_wider(where, frozenset(roughly), frozenset(rough), negated=False))
 
 
-def _wider(where: Filter, roughly: frozenset[str], *, negated: bool) -> Filter:
+def unequal(where: Filter, rough: Collection[str]) -> str | None:
+    """One of these fields that `where` asks for what it does not equal, or None."""
+    return next((name for name in _against(where, negated=False) if name in rough), None)
+
+
+def _against(where: Filter, *, negated: bool) -> Iterator[str]:
     match where:
-        case DeclaredFilter(field=name) if name in roughly:
+        case DeclaredFilter(op="exists" | "missing") | Nothing():
+            return
+        case DeclaredFilter():
+            if negated is not (where.op in _NEGATIONS):
+                yield where.field
+        case Not(inner):
+            yield from _against(inner, negated=not negated)
+        case AllOf(filters) | AnyOf(filters):
+            for one in filters:
+                yield from _against(one, negated=negated)
+        case _:
+            assert_never(where)
+
+
+def _wider(
+    where: Filter, roughly: frozenset[str], rough: frozenset[str], *, negated: bool
+) -> Filter:
+    match where:
+        case DeclaredFilter(field=name) if name in roughly or (name in rough and _is_equal(where)):
             op = _NEGATIONS.get(where.op, where.op)
-            against = negated is not (where.op in _NEGATIONS)
-            if against or op not in {"eq", "in", "contains", "contains_any", "contains_all"}:
+            if negated is not (where.op in _NEGATIONS) or op not in _EQUALITIES:
                 return EVERYTHING
             return DeclaredFilter(name, op, where.value)
         case DeclaredFilter() | Nothing():
             return Not(where) if negated else where
         case Not(inner):
-            return _wider(inner, roughly, negated=not negated)
+            return _wider(inner, roughly, rough, negated=not negated)
         case AllOf(filters):
-            parts = [_wider(one, roughly, negated=negated) for one in filters]
+            parts = [_wider(one, roughly, rough, negated=negated) for one in filters]
             return AnyOf(parts) if negated else AllOf(parts)
         case AnyOf(filters):
-            parts = [_wider(one, roughly, negated=negated) for one in filters]
+            parts = [_wider(one, roughly, rough, negated=negated) for one in filters]
             return AllOf(parts) if negated else AnyOf(parts)
         case _:
             assert_never(where)
+
+
+def _is_equal(term: DeclaredFilter) -> bool:
+    return term.op not in {"exists", "missing"}
 
 
 def _native(

@@ -17,6 +17,7 @@ from soev_retrieval.domain import (
     predicates,
     simplify,
 )
+from soev_retrieval_weaviate._filters import unequal
 from soev_retrieval_weaviate._making import ID, ID_KEY, STEMS, VECTOR, Made
 from soev_retrieval_weaviate._sources import Source
 from soev_retrieval_weaviate._versions import NOT
@@ -63,6 +64,13 @@ class Keywords:
         return " ".join(sorted(set(self.analysis.terms(query))))
 
 
+ROUGH = (
+    "Weaviate drops white space at the edges of text, and what is found is looked at again here;"
+    " name the property in the trimmed of its Collection where no value has any, or in its recheck"
+)
+"""Why a text serves less than its type does."""
+
+
 @attrs.frozen
 class Layout:
     """Where everything of a target is.
@@ -80,7 +88,9 @@ class Layout:
         consistency: How many replicas answer.
         refused: Why a property is no field, by name.
         unserved: Why a field serves less than its type does, by name.
-        recheck: The fields that are looked at again.
+        recheck: The fields that are looked at again, whatever is asked of them.
+        rough: The fields that are looked at again where equality is asked, and asked for nothing
+            that would be no equality.
         has_not: Whether the server has a negation.
         shards: How many shards have to answer; 0 where none can be missing in silence.
     """
@@ -97,6 +107,7 @@ class Layout:
     refused: Mapping[str, str] = attrs.field(factory=dict)
     unserved: Mapping[str, str] = attrs.field(factory=dict)
     recheck: frozenset[str] = frozenset()
+    rough: frozenset[str] = frozenset()
     has_not: bool = True
     shards: int = 0
 
@@ -130,7 +141,12 @@ class Layout:
                     f"field {term.field!r} does not serve {term.op!r}: {why}", field=term.field
                 )
         check(where, self.spec)
-        return simplify(where)
+        folded = simplify(where)
+        if self.rough and (name := unequal(folded, self.rough)) is not None:
+            raise InvalidQueryError(
+                f"field {name!r} cannot be asked for what it is not: {ROUGH}", field=name
+            )
+        return folded
 
     def _why_not(self, term: DeclaredFilter) -> str | None:
         if not self.has_not and term.op in _NEGATIVE:

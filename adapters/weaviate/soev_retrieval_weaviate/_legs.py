@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import attrs
-from weaviate.classes.query import Filter as Native
 from weaviate.classes.query import MetadataQuery
 
 from soev_retrieval.domain import InvalidQueryError
@@ -14,6 +13,7 @@ from soev_retrieval.together import together
 from soev_retrieval_weaviate._layout import Keywords, Vectors
 from soev_retrieval_weaviate._objects import PAGE, Objects
 from soev_retrieval_weaviate._records import chunk_id
+from soev_retrieval_weaviate._sources import ID
 
 SCORE = MetadataQuery(score=True)
 _DISTANCE = MetadataQuery(distance=True)
@@ -138,7 +138,7 @@ class Legs:
         objects = self.objects
         condition = objects.condition
         if among is not None:
-            condition = objects.narrowed(Native.by_id().contains_any(list(among)))
+            condition = objects.narrowed(ID.contains_any(_spelled(among)))
         found = await objects.ask(
             lambda asked: asked.bm25(
                 query=query,
@@ -194,7 +194,7 @@ class Legs:
         """The first `count` of a question that match."""
         if not self.objects.is_rechecked:
             return await leg(min(count, PAGE), whole)
-        asked = min(4 * count, PAGE)
+        asked = min(count, PAGE)
         while True:
             found = await leg(asked, True)
             kept = {each.uuid for each in self.objects.kept([each.object for each in found])}
@@ -202,12 +202,17 @@ class Legs:
             if len(matching) >= count or len(found) < asked:
                 return matching[:count]
             if asked == PAGE:
-                names = ", ".join(sorted(self.objects.layout.recheck))
                 raise InvalidQueryError(
                     f"{PAGE:,} objects were looked at again, and {len(matching)} of them match:"
-                    f" make {names} with the tokenization 'field', or ask for fewer"
+                    " make the text that the filter names with the tokenization 'field' and name it"
+                    " in the trimmed of its Collection, or ask for fewer"
                 )
             asked = min(4 * asked, PAGE)
+
+
+def _spelled(ids: Sequence[UUID]) -> list[str]:
+    """UUIDs in small letters and in capitals: the server looks for them as they were written."""
+    return [each for id in ids for each in (str(id), str(id).upper())]
 
 
 def _alone(one: str, properties: Sequence[str]) -> list[str]:

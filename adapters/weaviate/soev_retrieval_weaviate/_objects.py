@@ -14,7 +14,7 @@ from soev_retrieval.domain import EVERYTHING, Filter, matches, predicates
 from soev_retrieval_weaviate._connection import Connection
 from soev_retrieval_weaviate._filters import native, superset
 from soev_retrieval_weaviate._layout import Layout
-from soev_retrieval_weaviate._sources import values_read
+from soev_retrieval_weaviate._sources import ID, values_read
 
 PAGE = 10_000
 """How many objects a request brings at the most: QUERY_MAXIMUM_RESULTS, unless the server is told."""
@@ -39,16 +39,20 @@ class Objects:
     @cached_property
     def is_rechecked(self) -> bool:
         """Whether the server finds more than what matches."""
-        if self.where is None or not self.layout.recheck:
+        if self.where is None:
             return False
-        return any(term.field in self.layout.recheck for term in predicates(self.where))
+        recheck, rough = self.layout.recheck, self.layout.rough
+        return any(
+            term.field in recheck or (term.field in rough and term.op not in {"exists", "missing"})
+            for term in predicates(self.where)
+        )
 
     @cached_property
     def condition(self) -> Condition | None:
         """What the server is asked; None for everything."""
         where = self.where
         if where is not None and self.is_rechecked:
-            where = superset(where, self.layout.recheck)
+            where = superset(where, self.layout.recheck, self.layout.rough)
         if where is None or where == EVERYTHING:
             return None
         return native(where, self.layout.sources, has_not=self.layout.has_not)
@@ -110,14 +114,21 @@ class Objects:
         )
 
     async def retrieved(self, ids: Sequence[UUID]) -> dict[UUID, Any]:
-        """The objects with these UUIDs that still match."""
+        """The objects with these UUIDs that still match.
+
+        The server looks a UUID up as it was written, and one of a batch may be in capitals.
+        """
+        found = await self._by_uuid([str(id) for id in ids])
+        if len(found) < len(ids):
+            found |= await self._by_uuid([str(id).upper() for id in ids if id not in found])
+        return found
+
+    async def _by_uuid(self, spelled: Sequence[str]) -> dict[UUID, Any]:
         found: dict[UUID, Any] = {}
-        for start in range(0, len(ids), PAGE):
-            part = list(ids[start : start + PAGE])
-            condition = self.narrowed(Native.by_id().contains_any(part))
-            found |= {
-                each.uuid: each for each in self.kept(await self.fetched(condition, len(part)))
-            }
+        for start in range(0, len(spelled), PAGE):
+            part = list(spelled[start : start + PAGE])
+            page = await self.fetched(self.narrowed(ID.contains_any(part)), len(part))
+            found |= {each.uuid: each for each in self.kept(page)}
         return found
 
 

@@ -9,7 +9,7 @@ import attrs
 from weaviate.classes.query import Filter as Native
 from weaviate.collections.classes.filters import _Filters as Condition
 
-from soev_retrieval.domain import Chunk
+from soev_retrieval.domain import Chunk, Unconfigured
 from soev_retrieval_weaviate._filters import rooted
 from soev_retrieval_weaviate._objects import PAGE, Objects
 from soev_retrieval_weaviate._records import chunk, chunk_id
@@ -146,20 +146,33 @@ class Reading:
             yield page
 
     async def _window(
-        self, condition: Condition | None, low: UUID | None, high: UUID | None
+        self, condition: Condition | None, low: str | None, high: str | None
     ) -> AsyncIterator[list[Any]]:
-        """The pages of a window of UUIDs: the first that is in, and the first that is not."""
+        """The pages of a window of UUIDs: the first that is in, and the first that is not.
+
+        The server compares them as they were written, capitals first. How those of a page were
+        written it does not say, so a window is cut at both forms of the one in the middle.
+        """
         ends = [
             *([] if condition is None else [condition]),
-            *([] if low is None else [ID.greater_or_equal(str(low))]),
-            *([] if high is None else [ID.less_than(str(high))]),
+            *([] if low is None else [ID.greater_or_equal(low)]),
+            *([] if high is None else [ID.less_than(high)]),
         ]
-        page = await self.objects.fetched(Native.all_of(ends), PAGE)
+        page = await self.objects.fetched(Native.all_of(ends) if ends else None, PAGE)
         if len(page) < PAGE:
             yield page
             return
-        middle = sorted(each.uuid for each in page)[len(page) // 2]
-        for ends_of in ((low, middle), (middle, high)):
+        middle = str(sorted(each.uuid for each in page)[len(page) // 2])
+        cuts = sorted({middle.upper(), middle})
+        within = [cut for cut in cuts if (low or "") < cut and (high is None or cut < high)]
+        if not within:
+            raise Unconfigured(
+                f"collection {self.objects.layout.name!r} has UUIDs in small letters and capitals"
+                f" within one, such as {middle}, of which no more than {PAGE:,} can be fetched",
+                store="WeaviateStore",
+                operation=self.objects.operation,
+            )
+        for ends_of in pairwise([low, *within, high]):
             async for part in self._window(condition, *ends_of):
                 yield part
 
@@ -192,6 +205,6 @@ def _as_root(condition: Condition | None) -> Condition | None:
     return None if condition is None else rooted(condition)
 
 
-def _quantiles(sample: Sequence[UUID], windows: int) -> list[UUID]:
+def _quantiles(sample: Sequence[UUID], windows: int) -> list[str]:
     """Where to cut, so that as much of the sample is in each of so many windows."""
-    return [sample[len(sample) * at // windows] for at in range(1, windows)]
+    return [str(sample[len(sample) * at // windows]) for at in range(1, windows)]

@@ -51,26 +51,12 @@ class Text:
         return self.read_from
 
     def equals(self, values: Sequence[Any]) -> Condition:
-        """As in `Source`."""
+        """As in `Source`; of values that may not be trimmed, those that are so when they are too."""
+        if not self.is_trimmed:
+            asked = list(dict.fromkeys(self._asked(_trimmed(value)) for value in values))
+            return one_of(self.read_from, asked, many=self.field.many)
         possible = [self._asked(value) for value in values if value == _trimmed(value)]
-        if self.is_trimmed:
-            return one_of(self.read_from, possible, many=self.field.many) if possible else NEVER
-        if len(possible) < len(values):
-            raise InvalidQueryError(
-                f"field {self.field.name!r}: Weaviate cannot be asked for text with white space at"
-                " its edges in it; take it off, or let create make the collection",
-                field=self.field.name,
-            )
-        by_length: dict[int, list[str]] = {}
-        for value in possible:
-            by_length.setdefault(len(value), []).append(value)
-        length = Filter.by_property(self.read_from, length=True)
-        return any_of(
-            [
-                one_of(self.read_from, alike, many=False) & length.equal(many)
-                for many, alike in by_length.items()
-            ]
-        )
+        return one_of(self.read_from, possible, many=self.field.many) if possible else NEVER
 
     def compares(self, op: str, value: Any) -> Condition:
         """As in `Source`. What has white space at its edges, no value is: it is before or behind."""

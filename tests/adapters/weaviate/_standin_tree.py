@@ -64,7 +64,7 @@ def built(clause: Clause, config: dict[str, Any]) -> Leaf | Branch:
         return _contains(clause, config)
     if clause.name in ("_id", "id"):
         return Leaf("_id", clause.operator, _text(clause.value).lower().encode())
-    if clause.name.startswith("_"):
+    if clause.name in ("_creationTimeUnix", "_lastUpdateTimeUnix"):
         time = _time(clause.value)
         return Leaf(clause.name, clause.operator, str(time // 10**6).encode())
     length = length_name(clause.name)

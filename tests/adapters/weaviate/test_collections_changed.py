@@ -14,7 +14,7 @@ from tests.adapters.weaviate.standin import RestAnswer
 from tests.adapters.weaviate.stores import EVERYWHERE
 
 everywhere = pytest.mark.parametrize("place", EVERYWHERE)
-LENGTHS = indexed(nulls=False, lengths=True)
+LENGTHS = indexed(nulls=False)
 INT = Property(name="n", data_type=DataType.INT)
 n = field("n")
 

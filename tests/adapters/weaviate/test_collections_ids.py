@@ -7,6 +7,7 @@ from weaviate.classes.config import DataType, Property, Tokenization
 from weaviate.classes.data import DataObject
 
 from soev_retrieval.domain import Chunk, field
+from soev_retrieval_weaviate import _objects, _reading
 from tests.adapters.weaviate.existing import (
     TARGET,
     exact,
@@ -73,7 +74,7 @@ async def test_an_id_in_a_property(place: str, type: DataType) -> None:
     stored = [
         DataObject(properties={"n": 1, "t": "wing", "key": id}, vector=[1.0, 0.0]) for id in ids
     ]
-    making = indexed(nulls=False, lengths=True)
+    making = indexed(nulls=False)
     async with existing(place, made, stored, making=making, id="key") as there:
         assert await everyone(there.store) == [sorted(ids)] * 5
         assert await there.ids(field("key").in_(ids[:2])) == sorted(ids[:2])
@@ -120,3 +121,28 @@ async def test_what_cannot_be_an_id_is_refused(place: str, property: Property, w
     async with existing(place, [property], id="key") as there:
         said = await refusal(there.fetch())
         assert f"the ids in 'key' {why}" in said
+
+
+@everywhere
+async def test_ids_in_capitals_are_lost_nowhere(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch keeps UUIDs as they are written: pages are cut, and hits read, in either spelling."""
+    for module in (_objects, _reading):
+        monkeypatch.setattr(module, "PAGE", 16)
+    words = Property(name="text", data_type=DataType.TEXT, tokenization=Tokenization.WHITESPACE)
+    several = objects(*({"text": "copper", "n": n} for n in range(90)))
+    for at, each in enumerate(several):
+        each.uuid = str(each.uuid).upper() if at % 3 else each.uuid
+        each.vector = [1.0, at / 100]
+    made = [words, Property(name="n", data_type=DataType.INT)]
+    ids = {str(each.uuid).lower() for each in several}
+    async with existing(place, made, several) as there:
+        for where in (None, field("n") >= 0):
+            chunks = await there.fetch(where)
+            assert {chunk.id for chunk in chunks} == ids
+            assert len(chunks) == 90
+    monkeypatch.undo()
+    async with existing(place, made, several) as there:
+        hits = await there.store.hybrid(TARGET, query="copper", vector=[1.0, 0.0], limit=150)
+        assert {hit.id for hit in hits} == ids

@@ -99,7 +99,7 @@ async def test_a_tenant_that_is_gone_is_said(place: str) -> None:
         assert said == f"InvalidQueryError: collection {there.name!r} has no tenant 'north'"
 
 
-@everywhere
+@pytest.mark.parametrize("place", EVERYWHERE[1:])
 async def test_a_tenant_that_wakes_by_itself_is_served(place: str) -> None:
     """Where the collection activates tenants that are asked for, nothing has to be told."""
     waking = Configure.multi_tenancy(auto_tenant_activation=True)

@@ -210,7 +210,7 @@ async def test_zero_has_no_sign(place: str, ranges: bool) -> None:
 async def test_a_uuid_is_text_in_its_usual_form(place: str, nulls: bool) -> None:
     """It is read and asked in small letters with hyphens: any other text is none of them."""
     uuids = [f"{n:08x}-0000-4000-8000-000000000000" for n in (0, 0xA, 0xAB, 0xFFFFFFFF)]
-    making = indexed(nulls=nulls, lengths=False)
+    making = indexed(nulls=nulls)
     stored = (*(each.upper() for each in uuids), None)
     async with existing(place, *of(DataType.UUID, *stored), making=making) as there:
         found = {chunk.properties.get("a") for chunk in await there.fetch()}
