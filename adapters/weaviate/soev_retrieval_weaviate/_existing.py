@@ -17,7 +17,7 @@ from soev_retrieval_weaviate._collection import Collection, collection_name
 from soev_retrieval_weaviate._layout import ROUGH, Keywords, Layout, Vectors, without_not
 from soev_retrieval_weaviate._sources import Dates, Plain, Source
 from soev_retrieval_weaviate._strings import STOP_WORDS, Cut, Text, Uuids, Words
-from soev_retrieval_weaviate._versions import NOT, drops_stop_words
+from soev_retrieval_weaviate._versions import NOT, drops_stop_words, ranks_exactly
 
 _STORE = "WeaviateStore"
 
@@ -77,7 +77,7 @@ def laid_out(
         ):
             raise unsettled(of, f"trimmed names {name!r}, which is no text of tokenization field")
     has_not = version >= NOT
-    keywords = _keywords(of, properties)
+    keywords = _keywords(of, properties, version)
     searched = () if isinstance(keywords, str) else keywords.properties
     sources: dict[str, Source] = {}
     fields: list[Field] = []
@@ -235,15 +235,19 @@ def _unasked(field: Field, property: Any, has_nulls: bool) -> Source:
     return Plain(field, property.name, has_nulls)
 
 
-def _keywords(of: Collection, properties: Mapping[str, Any]) -> Keywords | str:
+def _keywords(
+    of: Collection, properties: Mapping[str, Any], version: tuple[int, ...]
+) -> Keywords | str:
     able = [name for name, each in properties.items() if getattr(each, "index_searchable", False)]
     if of.searchable is None:
-        return Keywords(tuple(able)) if able else "no property has an index of words"
+        found = Keywords(tuple(able), is_exact=ranks_exactly(version))
+        return found if able else "no property has an index of words"
     for name in of.searchable:
         if name not in able:
             known = ", ".join(able) or "none"
             raise unsettled(of, f"property {name!r} has no index of words; those with one: {known}")
-    return Keywords(of.searchable) if of.searchable else "the configuration names no property"
+    found = Keywords(of.searchable, is_exact=ranks_exactly(version))
+    return found if of.searchable else "the configuration names no property"
 
 
 def _vectors(of: Collection, config: Any, dimension: int | None) -> Vectors | str:

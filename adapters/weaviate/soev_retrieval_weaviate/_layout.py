@@ -20,7 +20,7 @@ from soev_retrieval.domain import (
 from soev_retrieval_weaviate._filters import unequal
 from soev_retrieval_weaviate._making import ID, ID_KEY, STEMS, VECTOR, Made
 from soev_retrieval_weaviate._sources import Source
-from soev_retrieval_weaviate._versions import NOT
+from soev_retrieval_weaviate._versions import NOT, ranks_exactly
 
 _NEGATIVE = ("ne", "not_in", "missing")
 
@@ -52,10 +52,12 @@ class Keywords:
     Args:
         properties: The properties that are searched.
         analysis: What the question is made into, or None where the server does that.
+        is_exact: Whether the server finds the best at every limit.
     """
 
     properties: tuple[str, ...]
     analysis: Analysis | None = attrs.field(default=None, eq=lambda of: of and of.language)
+    is_exact: bool = True
 
     def asked(self, query: str) -> str:
         """A question as the server gets it; empty where nothing is left of it."""
@@ -175,7 +177,7 @@ def laid_out_made(
         vectors = Vectors(VECTOR, spec.dimension, spec.distance)
     keywords: Keywords | str = "the target has no searchable field"
     if made.searchable:
-        keywords = Keywords((STEMS,), made.analysis)
+        keywords = Keywords((STEMS,), made.analysis, ranks_exactly(version))
     return Layout(
         name,
         spec,

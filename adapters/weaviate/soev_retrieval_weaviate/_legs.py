@@ -76,6 +76,9 @@ class Legs:
         async def leg(limit: int, whole: bool) -> list[Found]:
             if not asked:  # a blank text would find those whose text is blank
                 return []
+            if not keywords.is_exact:  # all that match, as ids, of which the first are the best
+                found = await self._bm25(asked, keywords.properties, PAGE, whole=False)
+                return await self._filled(found[:limit]) if whole else found[:limit]
             if len(keywords.properties) == 1:
                 return await self._bm25(asked, keywords.properties, limit, whole=whole)
             found = await self._over_several(asked, keywords.properties, limit)

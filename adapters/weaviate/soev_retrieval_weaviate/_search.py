@@ -82,6 +82,7 @@ class Search:
         return (
             both.depth == POOL
             and limit < POOL
+            and both.keywords.is_exact
             and len(both.keywords.properties) == 1
             and both.vectors.distance != "euclidean"  # the server scales the squares
             and not self.objects.is_rechecked

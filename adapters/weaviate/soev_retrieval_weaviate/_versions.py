@@ -13,3 +13,12 @@ def drops_stop_words(version: tuple[int, ...]) -> bool:
     """
     minor, patch = version[:2], version[2:]
     return minor < (1, 34) and patch < (_KEEP_STOP_WORDS.get(minor, 2**31),)
+
+
+def ranks_exactly(version: tuple[int, ...]) -> bool:
+    """Whether the best hits of a keyword search are the same at every limit.
+
+    Older servers pass over some where the list is full
+    (https://github.com/weaviate/weaviate/pull/12018).
+    """
+    return version >= (1, 38, 3) or (1, 37, 12) <= version < (1, 38)

@@ -275,3 +275,30 @@ async def test_without_an_index_of_words_it_is_unconfigured(place: str) -> None:
         with pytest.raises(Unconfigured, match="no searchable field"):
             await store.bm25(TARGET, query="copper", limit=1)
         await store.drop(TARGET)
+
+
+@pytest.mark.parametrize(
+    ("version", "is_exact"),
+    [("1.36.0", False), ("1.37.11", False), ("1.37.12", True), ("1.38.2", False), ("1.38.3", True)],
+)
+async def test_a_server_that_passes_over_the_best_is_asked_for_all(
+    version: str, is_exact: bool
+) -> None:
+    """Where the best depend on the limit all that match are ranked, and hybrid is fused here."""
+    async with up("standin", version=version) as where, where.store() as store:
+        assert where.stand_in is not None
+        await store.create(TARGET, FieldSpec(TEXT.fields, 2))
+        several = [Record(f"{n}", {"text": "copper " * (n + 1)}, [1.0, n]) for n in range(9)]
+        await store.upsert(TARGET, several)
+        hits = await store.bm25(TARGET, query="copper", limit=3)
+        assert len(hits) == 3
+        assert all("copper" in str(hit.properties["text"]) for hit in hits)
+        await store.hybrid(TARGET, query="copper", vector=[1.0, 0.0], limit=3)
+        limits = [
+            each.message.limit
+            for each in where.stand_in.sent("search")
+            if each.message.HasField("bm25_search")
+        ]
+        one_more = 4
+        assert set(limits) == {one_more if is_exact else 10_000}
+        assert len(limits) == (1 if is_exact else 2)
