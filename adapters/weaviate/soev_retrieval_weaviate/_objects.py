@@ -98,7 +98,7 @@ class Objects:
             after: The UUID that they come behind, where there is neither a condition nor an order.
         """
         properties = self.layout.readable
-        if orders:
+        if orders and condition is not None:
             # Where the results of several shards are merged under a filter, a property that is not
             # asked for is missing in all of them.
             keys = [name for name, _ in orders if name is not None]

@@ -1,8 +1,7 @@
 """The stand-in's gRPC: the client's own protocol modules, turned round."""
 
-import asyncio
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 import grpc
@@ -14,14 +13,7 @@ from qdrant_client.conversions.conversion import (
 )
 from qdrant_client.grpc import qdrant_pb2
 
-from tests.adapters.qdrant._standin_answers import (
-    GrpcAnswer,
-    RefusedError,
-    Request,
-    RestAnswer,
-    Script,
-    Unanswered,
-)
+from tests.adapters.qdrant._standin_answers import RefusedError
 from tests.adapters.qdrant._standin_engine import Engine
 from tests.adapters.qdrant._standin_messages import (
     batch,
@@ -40,6 +32,7 @@ from tests.adapters.qdrant._standin_messages import (
     scroll,
     updated,
 )
+from tests.adapters.scripted import Request, Script, tell
 
 
 @attrs.frozen
@@ -87,10 +80,12 @@ class GrpcServer:
     def _handler(self, path: str, rpc: _Rpc) -> Callable[[Any, Any], Any]:
         async def handle(message: Any, context: Any) -> Any:
             metadata = {each[0]: str(each[1]) for each in context.invocation_metadata()}
-            told = self.script.take(Request(rpc.operation, "grpc", metadata, message, path=path))
+            told = await self.script.take(
+                Request(rpc.operation, "grpc", metadata, message, path=path)
+            )
             try:
                 if told is not None:
-                    await _tell(told, context)
+                    await tell(told, context)
                 collection = getattr(message, "collection_name", None)
                 body = rpc.read(message) if rpc.read else None
                 result = await self.engine.perform(rpc.operation, collection, body, "grpc")
@@ -99,18 +94,6 @@ class GrpcServer:
             return rpc.response(**rpc.write(result))
 
         return handle
-
-
-async def _tell(told: Any, context: Any) -> NoReturn:
-    if isinstance(told, RefusedError):
-        raise told
-    assert not isinstance(told, RestAnswer)
-    if told is Unanswered.SILENT:
-        await asyncio.Event().wait()  # until the client's deadline cancels it
-    if told is Unanswered.CLOSED:
-        told = GrpcAnswer(grpc.StatusCode.UNAVAILABLE, "Socket closed")
-    await context.abort(told.code, told.details, trailing_metadata=told.trailers)
-    raise AssertionError("abort raises")
 
 
 def _write(operation: str, request: Any, read: Callable[[Any], Any]) -> _Rpc:

@@ -1,6 +1,5 @@
 """The stand-in's REST: enough of HTTP/1.1 for one client, and Qdrant's paths."""
 
-import asyncio
 import json
 import re
 from http import HTTPStatus
@@ -12,16 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 from qdrant_client import models
 
-from tests.adapters.qdrant._standin_answers import (
-    GrpcAnswer,
-    RefusedError,
-    Request,
-    RestAnswer,
-    Script,
-    Unanswered,
-)
+from tests.adapters import scripted
+from tests.adapters.http_server import HttpServer
+from tests.adapters.qdrant._standin_answers import RefusedError, RestAnswer
 from tests.adapters.qdrant._standin_engine import Engine
 from tests.adapters.qdrant._standin_floats import parsed
+from tests.adapters.scripted import Request
 
 _DEEPEST = 127  # of serde_json, arrays and objects counted alike
 
@@ -58,82 +53,36 @@ _TABLE = [
 
 
 @attrs.define
-class RestServer:
-    """Serves one engine on a free port of the loopback."""
+class RestServer(HttpServer):
+    """Serves one engine."""
 
-    engine: Engine
-    script: Script
-    _server: asyncio.Server | None = None
-    _connections: set["asyncio.Task[None]"] = attrs.field(factory=set)
+    engine: Engine = attrs.field(kw_only=True)
 
-    async def start(self) -> int:
-        """The port that it listens on from now."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        return int(self._server.sockets[0].getsockname()[1])
-
-    async def stop(self) -> None:
-        """Close the port and each connection, also those that wait for their answer."""
-        if self._server is not None:
-            self._server.close()
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        try:
-            while await self._served(reader, writer):
-                pass
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass  # the client left, or we do
-        finally:
-            self._connections.discard(task)
-            writer.close()
-
-    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request answered; whether the connection stays."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, target, _ = head[0].split(" ")
-        headers = {
-            name.lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in head[1:] if line)
-        }
-        body = await reader.readexactly(int(headers.get("content-length", "0")))
-        answer = await self._answer(method, target, headers, body)
-        if answer is Unanswered.SILENT:
-            await reader.read()  # until the client gives up
-        if isinstance(answer, Unanswered):
-            return False
-        writer.write(_head(answer) + answer.body[: answer.cut])
-        await writer.drain()
-        return answer.cut is None and headers.get("connection", "").lower() != "close"
-
-    async def _answer(
-        self, method: str, target: str, headers: dict[str, str], content: bytes
-    ) -> RestAnswer | Unanswered:
-        path, _, query = target.partition("?")
-        found = _route(method, path.rstrip("/"))
-        if found is None:
-            return RestAnswer(HTTPStatus.NOT_FOUND)
-        operation, names, adapter = found
+    def read(self, request: Request, content: bytes) -> tuple[Request, Any]:
+        """As in `HttpServer`."""
+        found = _route(request.method, request.path.rstrip("/"))
+        operation = "" if found is None else found[0]
         body, broken = None, None
         try:
             body = _json(content) if content else None
         except (RecursionError, ValueError) as error:
             broken = str(error)
-        request = Request(operation, "rest", headers, None, method, path, query, body)
-        told = self.script.take(request)
-        if isinstance(told, RestAnswer | Unanswered):
-            return told
-        assert not isinstance(told, GrpcAnswer)
+        return attrs.evolve(request, operation=operation, body=body), (found, broken)
+
+    async def answer(
+        self, request: Request, more: Any, told: scripted.RefusedError | None
+    ) -> scripted.RestAnswer:
+        """As in `HttpServer`."""
+        found, broken = more
+        if found is None:
+            return RestAnswer(HTTPStatus.NOT_FOUND)
+        operation, names, adapter = found
         try:
             if told is not None:
                 raise told
             if broken is not None:
                 _refuse(broken)
-            given = _model(body, adapter) if adapter else (names[1] if names[1:] else None)
+            given = _model(request.body, adapter) if adapter else (names[1] if names[1:] else None)
             result = await self.engine.perform(operation, names[0], given, "rest")
         except RefusedError as error:
             return RestAnswer.error(error.status, error.text)
@@ -148,17 +97,6 @@ def _route(method: str, path: str) -> tuple[str, list[str | None], Any] | None:
         if match and method == expected:
             return operation, [unquote(each) for each in match.groups()] or [None], adapter
     return None
-
-
-def _head(answer: RestAnswer) -> bytes:
-    headers = {
-        "content-type": "application/json",
-        "content-length": str(len(answer.body)),
-        **{name.lower(): value for name, value in answer.headers.items()},
-    }
-    lines = [f"HTTP/1.1 {int(answer.status)} {HTTPStatus(answer.status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
 def _json(content: bytes) -> Any:

@@ -3,19 +3,11 @@
 from types import TracebackType
 from typing import Self
 
-from tests.adapters.qdrant._standin_answers import (
-    NO_REPLICA,
-    Answer,
-    GrpcAnswer,
-    RefusedError,
-    Request,
-    RestAnswer,
-    Script,
-    Unanswered,
-)
+from tests.adapters.qdrant._standin_answers import NO_REPLICA, RefusedError, RestAnswer
 from tests.adapters.qdrant._standin_engine import Engine
 from tests.adapters.qdrant._standin_grpc import GrpcServer
 from tests.adapters.qdrant._standin_rest import RestServer
+from tests.adapters.scripted import Answer, GrpcAnswer, Request, Script, Unanswered
 
 __all__ = [
     "NO_REPLICA",
@@ -56,7 +48,7 @@ class StandIn:
 
     def __init__(self, version: str = "1.19.0"):
         self._engine, self._script = Engine(version), Script()
-        self._rest = RestServer(self._engine, self._script)
+        self._rest = RestServer(self._script, engine=self._engine)
         self._grpc = GrpcServer(self._engine, self._script)
         self.url, self.grpc_port = "", 0
 

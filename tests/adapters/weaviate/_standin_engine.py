@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 import attrs
 from weaviate.proto.v1 import health_weaviate_pb2
 
-from tests.adapters.weaviate._standin_answers import RefusedError, Request, RestAnswer
+from tests.adapters.scripted import Request
+from tests.adapters.weaviate._standin_answers import RefusedError, RestAnswer
 from tests.adapters.weaviate._standin_cluster import Cluster, Collection, tenants_of
 from tests.adapters.weaviate._standin_go import parsed_uuid
 from tests.adapters.weaviate._standin_schema import (

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 import grpc
@@ -15,14 +15,8 @@ from weaviate.proto.v1 import (
     tenants_pb2,
 )
 
-from tests.adapters.weaviate._standin_answers import (
-    GrpcAnswer,
-    RefusedError,
-    Request,
-    RestAnswer,
-    Script,
-    Unanswered,
-)
+from tests.adapters.scripted import Request, Script, tell
+from tests.adapters.weaviate._standin_answers import RefusedError
 from tests.adapters.weaviate._standin_engine import Engine
 
 _LARGEST = 104_858_000
@@ -100,7 +94,7 @@ class GrpcServer:
             try:
                 told = await self.script.take(request)
                 if told is not None:
-                    await self._tell(told, request, context)
+                    await tell(told, context)
                 return self.engine.answer(operation, message, metadata)
             except asyncio.CancelledError:
                 self.script.leave(request)
@@ -109,14 +103,3 @@ class GrpcServer:
                 await context.abort(grpc.StatusCode.UNKNOWN, error.text)
 
         return handle
-
-    async def _tell(self, told: Any, request: Request, context: Any) -> NoReturn:
-        if isinstance(told, RefusedError):
-            raise told
-        assert not isinstance(told, RestAnswer)
-        if told is Unanswered.SILENT:
-            await asyncio.Event().wait()  # until the client gives up, or its deadline does
-        if told is Unanswered.CLOSED:
-            told = GrpcAnswer(grpc.StatusCode.UNAVAILABLE, "Socket closed")
-        await context.abort(told.code, told.details, trailing_metadata=told.trailers)
-        raise AssertionError("abort raises")

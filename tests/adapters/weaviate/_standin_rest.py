@@ -1,21 +1,16 @@
 """The stand-in's REST: enough of HTTP/1.1 for one client, and Weaviate's paths."""
 
-import asyncio
 import json
 import re
-from http import HTTPStatus
+from typing import Any
 from urllib.parse import unquote
 
 import attrs
 
-from tests.adapters.weaviate._standin_answers import (
-    GrpcAnswer,
-    RefusedError,
-    Request,
-    RestAnswer,
-    Script,
-    Unanswered,
-)
+from tests.adapters import scripted
+from tests.adapters.http_server import HttpServer
+from tests.adapters.scripted import Request
+from tests.adapters.weaviate._standin_answers import RefusedError, RestAnswer
 from tests.adapters.weaviate._standin_engine import Engine
 
 _ROUTES: list[tuple[str, str, str]] = [
@@ -51,75 +46,22 @@ _TABLE = [
 
 
 @attrs.define
-class RestServer:
-    """Serves one engine on a port of the loopback."""
+class RestServer(HttpServer):
+    """Serves one engine."""
 
-    engine: Engine
-    script: Script
-    _server: asyncio.Server | None = None
-    _connections: set["asyncio.Task[None]"] = attrs.field(factory=set)
+    engine: Engine = attrs.field(kw_only=True)
 
-    async def start(self, port: int) -> int:
-        """The port that it listens on from now; 0 is any that is free."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", port)
-        return int(self._server.sockets[0].getsockname()[1])
-
-    async def stop(self) -> None:
-        """Close the port and each connection, also those that wait for their answer."""
-        if self._server is not None:
-            self._server.close()
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        try:
-            while await self._served(reader, writer):
-                pass
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass  # the client left, or we do
-        finally:
-            self._connections.discard(task)
-            writer.close()
-
-    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request answered; whether the connection stays."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, target, _ = head[0].split(" ")
-        headers = {
-            name.lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in head[1:] if line)
-        }
-        content = await reader.readexactly(int(headers.get("content-length", "0")))
-        path, _, query = target.partition("?")
-        operation, names = _route(method, path.rstrip("/"))
+    def read(self, request: Request, content: bytes) -> tuple[Request, Any]:
+        """As in `HttpServer`."""
+        operation, names = _route(request.method, request.path.rstrip("/"))
         body, broken = _json(content)
-        request = Request(operation, "rest", headers, None, method, path, query, body)
-        told = await self.script.take(request)
-        if told is Unanswered.SILENT:
-            await reader.read()  # until the client gives up
-            self.script.leave(request)
-        if isinstance(told, Unanswered):
-            return False
-        answer = (
-            told if isinstance(told, RestAnswer) else self._answer(request, names, told, broken)
-        )
-        sent = b"" if method == "HEAD" else answer.body[: answer.cut]
-        writer.write(_head(answer) + sent)
-        await writer.drain()
-        return answer.cut is None and headers.get("connection", "").lower() != "close"
+        return attrs.evolve(request, operation=operation, body=body), (names, broken)
 
-    def _answer(
-        self,
-        request: Request,
-        names: tuple[str, ...],
-        told: RefusedError | GrpcAnswer | None,
-        broken: str | None,
+    async def answer(
+        self, request: Request, more: Any, told: scripted.RefusedError | None
     ) -> RestAnswer:
-        assert not isinstance(told, GrpcAnswer)
+        """As in `HttpServer`."""
+        names, broken = more
         try:
             if told is not None:
                 raise told
@@ -160,13 +102,3 @@ def _json(content: bytes) -> tuple[object, str | None]:
         return (json.loads(content) if content else None), None
     except ValueError as error:
         return None, str(error)
-
-
-def _head(answer: RestAnswer) -> bytes:
-    headers = {"content-type": "application/json"} if answer.body else {}
-    if answer.status != HTTPStatus.NO_CONTENT:
-        headers["content-length"] = str(len(answer.body))
-    headers |= {name.lower(): value for name, value in answer.headers.items()}
-    lines = [f"HTTP/1.1 {int(answer.status)} {HTTPStatus(answer.status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")

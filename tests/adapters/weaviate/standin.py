@@ -4,16 +4,8 @@ from collections.abc import Collection, Iterable
 from types import TracebackType
 from typing import Self
 
-from tests.adapters.weaviate._standin_answers import (
-    Answer,
-    GrpcAnswer,
-    Hook,
-    RefusedError,
-    Request,
-    RestAnswer,
-    Script,
-    Unanswered,
-)
+from tests.adapters.scripted import Answer, GrpcAnswer, Hook, Request, Script, Unanswered
+from tests.adapters.weaviate._standin_answers import RefusedError, RestAnswer
 from tests.adapters.weaviate._standin_cluster import Cluster
 from tests.adapters.weaviate._standin_engine import Engine
 from tests.adapters.weaviate._standin_grpc import GrpcServer
@@ -68,7 +60,7 @@ class StandIn:
     ):
         self._cluster, self._script = Cluster(nodes), Script()
         engine = Engine(version, self._cluster, shards, modules, api_key)
-        self._rest = RestServer(engine, self._script)
+        self._rest = RestServer(self._script, engine=engine)
         self._grpc = GrpcServer(engine, self._script)
         self._port, self.grpc_port, self.url = 0, 0, ""
 

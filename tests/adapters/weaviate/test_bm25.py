@@ -294,11 +294,8 @@ async def test_a_server_that_passes_over_the_best_is_asked_for_all(
         assert len(hits) == 3
         assert all("copper" in str(hit.properties["text"]) for hit in hits)
         await store.hybrid(TARGET, query="copper", vector=[1.0, 0.0], limit=3)
-        limits = [
-            each.message.limit
-            for each in where.stand_in.sent("search")
-            if each.message.HasField("bm25_search")
-        ]
+        sent: list[Any] = [each.message for each in where.stand_in.sent("search")]
+        limits = [each.limit for each in sent if each.HasField("bm25_search")]
         one_more = 4
         assert set(limits) == {one_more if is_exact else 10_000}
         assert len(limits) == (1 if is_exact else 2)
