@@ -10,7 +10,7 @@ from soev_retrieval_weaviate import WeaviateStore
 
 
 async def main() -> None:
-    async with WeaviateStore("http://127.0.0.1:1", grpc_port=1) as store:
+    async with WeaviateStore("http://127.0.0.1:1", grpc_port=2) as store:
         assert isinstance(store, VectorStore)
         assert isinstance(store, Loader)
         came: object = None
