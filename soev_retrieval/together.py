@@ -1,12 +1,19 @@
-"""Run several at once, and let none run on when one has failed."""
+"""Run several at once, and let none run on when one has failed, or when time is over."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["alone", "ended", "together"]
+__all__ = ["OverdueError", "alone", "ended", "together", "within"]
 
 R = TypeVar("R")
+
+_TURNS = 20  # of the loop: a task within a task hears of a cancellation a turn later
+_running: set[asyncio.Future[Any]] = set()  # the loop itself keeps no task alive
+
+
+class OverdueError(TimeoutError):
+    """The time that was given is over."""
 
 
 async def together(coroutines: Sequence[Coroutine[Any, Any, R]]) -> list[R]:
@@ -70,3 +77,33 @@ async def ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
         _ = task.cancelled() or task.exception()  # retrieved: asyncio logs no error as lost
     if cancelled is not None:
         raise cancelled
+
+
+async def within(seconds: float, awaitable: Awaitable[R]) -> R:
+    """The result of what comes within so many seconds.
+
+    What does not is cancelled, and has ended if it obeys. A driver that swallows cancellation, as
+    some do on a frozen server, is not waited for, and what comes of it later is dropped. The
+    caller's own cancellation gets through in the same way.
+
+    Raises:
+        OverdueError: There was none.
+    """
+    task = asyncio.ensure_future(awaitable)
+    _running.add(task)
+    task.add_done_callback(_ended)
+    try:
+        await asyncio.wait([task], timeout=seconds)
+        if task.done():
+            return task.result()
+    finally:
+        task.cancel()
+        for _ in range(_TURNS):
+            if not task.done():
+                await asyncio.sleep(0)
+    raise OverdueError(f"nothing came within {seconds} s")
+
+
+def _ended(task: asyncio.Future[Any]) -> None:
+    _running.discard(task)
+    _ = task.cancelled() or task.exception()  # retrieved, as nobody may be left to look at it

@@ -17,6 +17,7 @@ from soev_retrieval.domain._arguments import (
 from soev_retrieval.domain._builder import field
 from soev_retrieval.domain._errors import (
     InvalidQueryError,
+    RetrievalDegradedError,
     RetrievalError,
     SchemaViolationError,
     StoreUnavailable,
@@ -97,6 +98,7 @@ __all__ = [
     "Nothing",
     "Properties",
     "Record",
+    "RetrievalDegradedError",
     "RetrievalError",
     "Scalar",
     "SchemaViolationError",

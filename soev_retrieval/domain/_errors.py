@@ -1,6 +1,7 @@
 """What can go wrong, as one tree."""
 
 import pickle
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -12,7 +13,8 @@ class RetrievalError(Exception):
     ├── InvalidQueryError   the caller's mistake: the same call will fail again
     │   └── SchemaViolationError   it names what is not the caller's to choose: the tenant
     ├── Unconfigured        the store cannot serve this kind of call, or refuses these credentials
-    └── StoreUnavailable    no answer: the only one worth a retry
+    ├── StoreUnavailable    no answer: the only one worth a retry
+    └── RetrievalDegradedError   a part of the answer is missing, and it was required
     ```
 
     The message comes first, everything else is by keyword and may be left out. All of them pickle.
@@ -105,6 +107,41 @@ class StoreUnavailable(RetrievalError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.args, self.__dict__, _if_it_pickles(self.cause))
+
+
+class RetrievalDegradedError(RetrievalError):
+    """A retrieval lacks a branch that it must not lack, or all of them.
+
+    Args:
+        message: What is missing, and what answered.
+        missing: The branches that did not answer.
+        answered: Those that did.
+        reasons: Why each of the first did not, by its name. A pickled copy goes without.
+    """
+
+    __module__ = "soev_retrieval.domain"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        missing: Sequence[str] = (),
+        answered: Sequence[str] = (),
+        reasons: Mapping[str, RetrievalError] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+        self.answered = tuple(answered)
+        self.reasons = dict(reasons or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _degraded, (self.args[0], self.missing, self.answered)
+
+
+def _degraded(
+    message: str, missing: tuple[str, ...], answered: tuple[str, ...]
+) -> RetrievalDegradedError:
+    return RetrievalDegradedError(message, missing=missing, answered=answered)
 
 
 def _restored(

@@ -1,16 +1,11 @@
 """Come back in time, whatever the store does."""
 
-import asyncio
-from typing import Any
-
 import attrs
 
 from soev_retrieval.calls import Call, Layer, R
 from soev_retrieval.domain import StoreUnavailable
 from soev_retrieval.engine._settings import above_zero
-
-_TURNS = 20  # of the loop: a task within a task hears of a cancellation a turn later
-_running: set[asyncio.Future[Any]] = set()  # the loop itself keeps no task alive
+from soev_retrieval.together import OverdueError, within
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -33,22 +28,9 @@ class Timed(Layer):
 
     async def send(self, call: Call[R]) -> R:
         """Perform `call` within the bound."""
-        task = asyncio.ensure_future(call.on(self.inner))
-        _running.add(task)
-        task.add_done_callback(_ended)
         try:
-            await asyncio.wait([task], timeout=self.seconds)
-            if task.done():
-                return task.result()
-        finally:
-            task.cancel()
-            for _ in range(_TURNS):
-                if not task.done():
-                    await asyncio.sleep(0)
-        asked = call.operation
-        raise StoreUnavailable(f"no answer to {asked} within {self.seconds} s", operation=asked)
-
-
-def _ended(task: asyncio.Future[Any]) -> None:
-    _running.discard(task)
-    _ = task.cancelled() or task.exception()  # retrieved, as nobody may be left to look at it
+            return await within(self.seconds, call.on(self.inner))
+        except OverdueError:
+            asked = call.operation
+            message = f"no answer to {asked} within {self.seconds} s"
+            raise StoreUnavailable(message, operation=asked) from None

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from hypothesis.errors import FlakyFailure
 from soev_retrieval.domain import FieldSpec, Filter, Record, Target
 from soev_retrieval.store import Loader, VectorStore
 from soev_retrieval.testing import corpus
+from soev_retrieval.testing._suites import given_by, made
 from soev_retrieval.testing.laws import LAWS, Held, Law, LawBroken, outages_are_unavailable
 
 # A store may be slow, and a law may filter: what is checked is the store.
@@ -115,7 +116,7 @@ class StoreConformance:
 
     def test_outages_are_unavailable(self) -> None:
         """While the server does not answer every method raises StoreUnavailable."""
-        outage, session = _given(type(self), "outage"), self._session
+        outage, session = given_by(type(self), "outage"), self._session
         if outage is None or session is None:
             pytest.skip("no outage is given")
         law = outages_are_unavailable
@@ -146,10 +147,7 @@ class _Session:
             self._runner.close()
 
     async def _made(self) -> Any:
-        made = _given(self._suite, "make_store")()
-        if isinstance(made, AbstractAsyncContextManager):
-            return await self._open.enter_async_context(made)
-        return await made if isinstance(made, Awaitable) else made
+        return await made(given_by(self._suite, "make_store")(), self._open)
 
     async def _filled(self) -> Held:
         suite, spec = self._suite, self._suite.spec()
@@ -204,13 +202,6 @@ def _plainly(checked: Callable[[], None]) -> None:
             raise  # where the store raised it is in the traceback
         said = str(broken)
     pytest.fail(said, pytrace=False)
-
-
-def _given(suite: type[StoreConformance], name: str) -> Any:
-    """What a suite gives, as it stands in the class: a plain function is not bound."""
-    found = inspect.getattr_static(suite, name)
-    bound = isinstance(found, staticmethod | classmethod)
-    return found.__get__(None, suite) if bound else found
 
 
 def _as_test(law: Law) -> Callable[[StoreConformance], None]:

@@ -15,6 +15,7 @@ from soev_retrieval import engine
 
 PACKAGES = [
     *("soev_retrieval.domain", "soev_retrieval.engine", "soev_retrieval.memory"),
+    "soev_retrieval.rag",
     *("soev_retrieval.testing", "soev_retrieval.testing.faults", "soev_retrieval_pgvector"),
     *("soev_retrieval_qdrant", "soev_retrieval_weaviate"),
 ]
