@@ -38,7 +38,8 @@ class Targets(ABC, Generic[L, M]):
     """Whether a layout is read anew before each write: a server takes whatever it is sent."""
 
     def __init__(self, configured: Mapping[Target, Any], *, store: str, what: str) -> None:
-        self._configured = dict(configured)
+        # A mapping of another kind may know a target only when it is asked for it.
+        self._configured = dict(configured) if isinstance(configured, dict) else configured
         self._store, self._what = store, what
         self._layouts: dict[Target, L] = {}
         self._mades: dict[Target, M] = {}

@@ -21,7 +21,7 @@ from soev_retrieval.domain import (
 )
 from soev_retrieval.engine import Embed, current_tenant
 from soev_retrieval.rag._fusion import Fusion, ReciprocalRankFusion
-from soev_retrieval.rag._index import IndexQuery, SearchIndex
+from soev_retrieval.rag._index import IndexQuery, SearchIndex, StoreIndex
 from soev_retrieval.rag._values import (
     Branch,
     BranchScore,
@@ -29,6 +29,7 @@ from soev_retrieval.rag._values import (
     Retrieved,
     RetrievedHit,
 )
+from soev_retrieval.store import VectorStore
 from soev_retrieval.together import OverdueError, together, within
 
 _logger = logging.getLogger("soev_retrieval.rag")
@@ -38,7 +39,8 @@ class IndexRetriever:
     """One branch: an index, asked in one way.
 
     Args:
-        index: The index.
+        index: The index, or a store of which each collection is a target and whose chunks have
+            their tenant in the text field `tenant`, as `StoreIndex` has it.
         branch: How it is asked.
         embedder: Makes the vector of a question; a semantic branch needs one.
         k: How many hits the branch is asked for; None is as many as the retrieval returns.
@@ -52,7 +54,7 @@ class IndexRetriever:
 
     def __init__(
         self,
-        index: SearchIndex,
+        index: SearchIndex | VectorStore,
         *,
         branch: Branch,
         embedder: Embed | None = None,
@@ -63,14 +65,17 @@ class IndexRetriever:
             raise InvalidQueryError(
                 f"there is no branch {branch!r}; the branches are {', '.join(Branch)}"
             )
+        if isinstance(index, VectorStore):
+            index = StoreIndex(index, name=type(index).__name__)
+        name = index.name
         if not index.supports(branch):
-            raise Unconfigured(f"the index {index.name!r} has no {branch} branch", store=index.name)
+            raise Unconfigured(f"the index {name!r} has no {branch} branch", store=name)
         if branch is Branch.SEMANTIC and embedder is None:
             raise Unconfigured(
-                f"the {branch} branch of the index {index.name!r} needs an embedder",
-                store=index.name,
+                f"the {branch} branch of the index {name!r} needs an embedder", store=name
             )
-        self.index, self.branch = index, branch
+        self.index: SearchIndex = index
+        self.branch = branch
         self.k = None if k is None else check_count(k, "k")
         self.timeout_seconds = (
             None if timeout_seconds is None else check_seconds(timeout_seconds, "timeout_seconds")

@@ -131,6 +131,16 @@ async def test_both_branches_make_one_ranking() -> None:
     assert by_id["booking"].properties["text"] == "booking BX-7741"
 
 
+async def test_a_store_is_an_index() -> None:
+    """A store of which each collection is a target needs nothing around it."""
+    store = (await index()).store
+    retriever = HybridRetriever(semantic(store), keyword(store))
+    with tenant_scope("b"):
+        found = await retriever.retrieve(QUESTION, scope=SCOPE, k=9)
+    assert [hit.id for hit in found.hits] == ["twin"]
+    assert repr(retriever).count("IndexRetriever('MemoryStore'") == 2
+
+
 async def test_k_bounds_the_result_and_each_branch_may_have_its_own() -> None:
     """A branch is asked for its own k, or else for that of the call."""
     left, right = Told(hits("a", "b", "c")), Told(hits("c", "d"))
