@@ -134,7 +134,7 @@ _BY_TEXT: tuple[tuple[re.Pattern[str], type[RetrievalError], str], ...] = tuple(
             r"|enough replicas|broken pipe|connect: |i/o timeout|resolve hostname"
             r"|leader not found|no such host|unexpected EOF",
             StoreUnavailable,
-            "a node of the cluster is gone",
+            "a node of the cluster is gone, or what embeds for it",
         ),
         (r"shut(?:ting )?down|already closed", StoreUnavailable, "the server is shutting down"),
         (r"context (?:deadline exceeded|canceled)", *LATE),
