@@ -1,10 +1,13 @@
 """What a branch asks: one index, by one branch, for one tenant."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol, cast, runtime_checkable
 
 import attrs
 
+from soev_retrieval.calls import Call, Fields, FilteredCall, Layer, R
 from soev_retrieval.domain import (
     DeclaredFilter,
     Filter,
@@ -100,12 +103,20 @@ class StoreIndex:
     collection_field: str | None = None
     branches: Collection[Branch] = tuple(Branch)
 
+    _asked: VectorStore = attrs.field(init=False, repr=False, eq=False)
+
     def __attrs_post_init__(self) -> None:
         if (self.target is None) is not (self.collection_field is None):
             raise InvalidQueryError(
                 "give both target and collection_field, where one target holds every collection,"
                 " or none of them"
             )
+        store = self.store
+        if self.collection_field is not None:
+            store = _Collected(store, self.collection_field)
+        # Once: a layer may keep something between calls.
+        asked = self.around(Tenanted(store, self.tenant_field))
+        object.__setattr__(self, "_asked", asked)
 
     def supports(self, branch: Branch) -> bool:
         """As in `SearchIndex`."""
@@ -113,18 +124,53 @@ class StoreIndex:
 
     async def search(self, query: IndexQuery) -> Sequence[Hit]:
         """As in `SearchIndex`."""
-        target, where = query.collection, query.where
-        if self.target is not None and self.collection_field is not None:
-            own = DeclaredFilter(self.collection_field, "eq", query.collection)
-            target, where = self.target, own if where is None else own & where
-        store = self.around(Tenanted(self.store, self.tenant_field))
-        with tenant_scope(query.tenant):
+        target = query.collection if self.target is None else self.target
+        with tenant_scope(query.tenant), _collection_scope(query.collection):
             if query.branch is Branch.KEYWORD:
-                return await store.bm25(target, query=query.text, limit=query.k, where=where)
+                return await self._asked.bm25(
+                    target, query=query.text, limit=query.k, where=query.where
+                )
             if query.vector is None:
                 raise Unconfigured(
                     f"the index {self.name!r} does not embed; give the retriever an embedder",
                     store=self.name,
                     operation="near_vector",
                 )
-            return await store.near_vector(target, vector=query.vector, limit=query.k, where=where)
+            return await self._asked.near_vector(
+                target, vector=query.vector, limit=query.k, where=query.where
+            )
+
+
+_COLLECTION: ContextVar[str] = ContextVar("collection")
+
+
+@contextmanager
+def _collection_scope(collection: str) -> Iterator[None]:
+    token = _COLLECTION.set(collection)
+    try:
+        yield
+    finally:
+        _COLLECTION.reset(token)
+
+
+@attrs.frozen(repr=False, eq=False)
+class _Collected(Layer):
+    """VectorStore over another, among the chunks of the collection that is searched.
+
+    It is inside of the layers, as the tenant's predicate is: no rewrite can make another of it.
+
+    Args:
+        inner: The store that answers each call.
+        field: The text field that holds a chunk's collection.
+    """
+
+    field: str
+
+    async def send(self, call: Call[R]) -> R:
+        """Perform `call` among the chunks of the collection."""
+        if isinstance(call, Fields):
+            return cast("R", await call.on(self.inner))
+        asked = cast("FilteredCall", call)
+        own = DeclaredFilter(self.field, "eq", _COLLECTION.get())
+        where = own if asked.where is None else own & asked.where
+        return await cast("Call[R]", asked.filtered(where)).on(self.inner)

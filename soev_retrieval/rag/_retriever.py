@@ -200,13 +200,17 @@ class HybridRetriever:
         self._refuse_degraded(found, missing)
         ranked = list(found.values())
         fused = await self._fusion.combine(tuple(found))(query, ranked)
-        places = {branch: _places(branch, hits) for branch, hits in found.items()}
+        places = {branch: _places(hits) for branch, hits in found.items()}
         hits = [
             RetrievedHit(
                 hit.id,
                 hit.score,
                 hit.properties,
-                tuple(each[hit.id] for each in places.values() if hit.id in each),
+                tuple(
+                    BranchScore(branch, *held[hit.id])
+                    for branch, held in places.items()
+                    if hit.id in held
+                ),
             )
             for hit in fused[:k]
         ]
@@ -247,9 +251,9 @@ class HybridRetriever:
         return f"HybridRetriever({', '.join(map(repr, self._retrievers))})"
 
 
-def _places(branch: Branch, hits: Sequence[Hit]) -> dict[str, BranchScore]:
-    """What a branch contributes to each of its hits: of one that stands twice the first place."""
-    places: dict[str, BranchScore] = {}
+def _places(hits: Sequence[Hit]) -> dict[str, tuple[int, float]]:
+    """The rank and the score of each hit of a branch: of one that stands twice the first."""
+    places: dict[str, tuple[int, float]] = {}
     for rank, hit in enumerate(hits, 1):
-        places.setdefault(hit.id, BranchScore(branch, rank, hit.score))
+        places.setdefault(hit.id, (rank, hit.score))
     return places

@@ -1,11 +1,15 @@
 """Each benchmark at a tiny size: that it runs, and reports what it promises."""
 
+import re
+
 import pytest
 
-from benchmarks import filters, fusion, layers, scopes, vectors
+from benchmarks import filters, fusion, layers, retriever, scopes, vectors
 from benchmarks.measure import Report
-from soev_retrieval.domain import Hit, matches, predicates
+from soev_retrieval.domain import Hit, StoreUnavailable, matches, predicates
 from soev_retrieval.engine import Rrf
+from soev_retrieval.rag import Branch, HybridRetriever, IndexRetriever, StoreIndex, tenant_scope
+from soev_retrieval.testing.faults import Scripted
 
 
 def _figures(report: Report) -> dict[str, float | None]:
@@ -43,6 +47,42 @@ async def test_scopes() -> None:
         "3 targets, one after the other",
     ]
     assert [row.aim is not None for row in report.rows] == [False, True, True, False]
+
+
+async def test_retriever() -> None:
+    """For each kind of branch and each k the slower one, both in turn, and retrieving twice."""
+    report = await retriever.measured(
+        rounds=2, rows=60, dimension=8, queries=2, ks=(1, 3), seconds=1e-3
+    )
+    kinds = ("MemoryStore", "lists", "1 ms each")
+    ways = ("alone", "both in turn", "retrieve", "retrieve, bounded")
+    names = [re.sub("semantic |keyword ", "", row.what) for row in report.rows]
+    assert names == [f"{kind}, k {k}, {way}" for kind in kinds for k in (1, 3) for way in ways]
+    assert all(row.figure is not None and row.times for row in report.rows)
+    assert [row.what for row in report.rows if row.aim] == [
+        f"1 ms each, k {k}, {way}" for k in (1, 3) for way in ways[2:]
+    ]
+    assert all("both in turn" in row.note for row in report.rows if "retrieve" in row.what)
+
+
+async def test_a_retrieval_by_one_branch_is_not_timed() -> None:
+    """Retrievers that find other hits, or not by both branches, are refused."""
+    index = retriever.Listed(retriever._lists(4))
+    keyword = IndexRetriever(index, branch=Branch.KEYWORD)
+    down = IndexRetriever(
+        StoreIndex(Scripted(StoreUnavailable("down")), name="down"),
+        branch=Branch.SEMANTIC,
+        embedder=_embedder,
+    )
+    whole, partial = HybridRetriever(keyword), HybridRetriever(keyword, down)
+    with tenant_scope("north"):
+        for pair in ((whole, partial), (partial, partial)):
+            with pytest.raises(AssertionError, match="do not find the same"):
+                await retriever._agree(*pair, "wing flutter", 3)
+
+
+async def _embedder(text: str) -> list[float]:
+    return [1.0, 0.0]
 
 
 @pytest.mark.usefixtures("without_ranx")

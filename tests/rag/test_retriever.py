@@ -22,7 +22,7 @@ from soev_retrieval.domain import (
     Unconfigured,
     field,
 )
-from soev_retrieval.engine import PreFiltered, Renamed
+from soev_retrieval.engine import CircuitBreaker, PreFiltered, Renamed
 from soev_retrieval.memory import MemoryStore
 from soev_retrieval.rag import (
     Branch,
@@ -39,6 +39,7 @@ from soev_retrieval.rag import (
     tenant_scope,
 )
 from soev_retrieval.store import VectorStore
+from soev_retrieval.testing.faults import Scripted
 from tests.adapters.asking import until
 
 SCOPE = RetrievalScope(collection="handbook")
@@ -276,6 +277,45 @@ async def test_a_rewrite_cannot_name_the_tenant_either() -> None:
             await retriever.retrieve(QUESTION, scope=SCOPE, k=9, where=field("owner") == "b")
         found = await retriever.retrieve(QUESTION, scope=SCOPE, k=9, where=field("page") >= 3)
     assert [hit.id for hit in found.hits] == ["both"]
+
+
+async def test_a_rewrite_cannot_name_another_collection() -> None:
+    """Where one target holds every collection, its predicate goes inside of the layers too."""
+    store = MemoryStore()
+    fields = [*SPEC, Field("collection", "text"), Field("kind", "text")]
+    await store.create("chunks", FieldSpec(fields, 2))
+    rows = [("own", "handbook", "archive"), ("other", "archive", "handbook")]
+    await store.upsert(
+        "chunks",
+        [
+            Record(id, {"text": "refund", "tenant": "a", "collection": of, "kind": kind}, [1, 0])
+            for id, of, kind in rows
+        ],
+    )
+    made = StoreIndex(
+        store,
+        name="chunks",
+        target="chunks",
+        collection_field="collection",
+        around=lambda inner: PreFiltered(inner, Renamed({"collection": "kind"})),
+    )
+    with tenant_scope("a"):
+        found = await HybridRetriever(keyword(made)).retrieve("refund", scope=SCOPE, k=9)
+    assert [hit.id for hit in found.hits] == ["own"]
+
+
+async def test_layers_keep_what_they_keep_between_questions() -> None:
+    """The layers are made once: a circuit that is open stays open."""
+    store = Scripted(DOWN)
+    made = StoreIndex(
+        store, name="down", around=lambda inner: CircuitBreaker(inner, failures=2, seconds=99)
+    )
+    retriever = HybridRetriever(keyword(made))
+    with tenant_scope("a"):
+        for _ in range(5):
+            with pytest.raises(RetrievalDegradedError):
+                await retriever.retrieve(QUESTION, scope=SCOPE, k=9)
+    assert len(store.calls) == 2
 
 
 async def test_a_weighted_sum_weighs_the_branches() -> None:

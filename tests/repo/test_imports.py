@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "engine": ({"domain", "store", "calls", "together"}, {"attrs"}),
     "analysis": ({"domain"}, {"bm25s", "Stemmer"}),
     "memory": ({"domain", "store", "analysis"}, {"attrs", "numpy", "bm25s"}),
-    "rag": ({"domain", "store", "engine", "together"}, {"attrs"}),
+    "rag": ({"domain", "store", "calls", "engine", "together"}, {"attrs"}),
     "embedders": ({"domain", "together"}, {"attrs", "httpx", "numpy", "wordllama"}),
     "testing": ({"domain", "store", "calls", "memory", "rag"}, {"attrs", "hypothesis", "pytest"}),
 }
