@@ -1,8 +1,6 @@
 """What a branch asks: one index, by one branch, for one tenant."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, cast, runtime_checkable
 
 import attrs
@@ -112,8 +110,8 @@ class StoreIndex:
                 " or none of them"
             )
         store = self.store
-        if self.collection_field is not None:
-            store = _Collected(store, self.collection_field)
+        if self.target is not None and self.collection_field is not None:
+            store = _Collected(store, self.target, self.collection_field)
         # Once: a layer may keep something between calls.
         asked = self.around(Tenanted(store, self.tenant_field))
         object.__setattr__(self, "_asked", asked)
@@ -124,8 +122,8 @@ class StoreIndex:
 
     async def search(self, query: IndexQuery) -> Sequence[Hit]:
         """As in `SearchIndex`."""
-        target = query.collection if self.target is None else self.target
-        with tenant_scope(query.tenant), _collection_scope(query.collection):
+        target = query.collection
+        with tenant_scope(query.tenant):
             if query.branch is Branch.KEYWORD:
                 return await self._asked.bm25(
                     target, query=query.text, limit=query.k, where=query.where
@@ -141,36 +139,28 @@ class StoreIndex:
             )
 
 
-_COLLECTION: ContextVar[str] = ContextVar("collection")
-
-
-@contextmanager
-def _collection_scope(collection: str) -> Iterator[None]:
-    token = _COLLECTION.set(collection)
-    try:
-        yield
-    finally:
-        _COLLECTION.reset(token)
-
-
 @attrs.frozen(repr=False, eq=False)
 class _Collected(Layer):
-    """VectorStore over another, among the chunks of the collection that is searched.
+    """VectorStore over another, of one target of which each collection is a target here.
 
-    It is inside of the layers, as the tenant's predicate is: no rewrite can make another of it.
+    It is inside of the layers, as the tenant's predicate is: no rewrite can make another of it,
+    and what a layer keeps of a call it keeps under the collection.
 
     Args:
         inner: The store that answers each call.
+        target: The target that holds every collection.
         field: The text field that holds a chunk's collection.
     """
 
+    target: Target
     field: str
 
     async def send(self, call: Call[R]) -> R:
         """Perform `call` among the chunks of the collection."""
         if isinstance(call, Fields):
-            return cast("R", await call.on(self.inner))
+            return cast("R", await Fields(self.target).on(self.inner))
         asked = cast("FilteredCall", call)
-        own = DeclaredFilter(self.field, "eq", _COLLECTION.get())
+        own = DeclaredFilter(self.field, "eq", asked.target)
         where = own if asked.where is None else own & asked.where
-        return await cast("Call[R]", asked.filtered(where)).on(self.inner)
+        there = attrs.evolve(asked.filtered(where), target=self.target)
+        return await cast("Call[R]", there).on(self.inner)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from soev_retrieval.domain import (
+    MAX_DEPTH,
     Filter,
     Hit,
     InvalidQueryError,
@@ -224,6 +225,11 @@ class HybridRetriever:
             raise SchemaViolationError("no tenant: retrieve within tenant_scope(…)")
         if where is not None:
             check_filter(where, "where")
+            if where.depth >= MAX_DEPTH:  # the tenant's predicate goes around it
+                raise InvalidQueryError(
+                    f"the filter nests {where.depth} deep; keep to {MAX_DEPTH - 1}: AllOf and AnyOf"
+                    " take any number of filters"
+                )
             if any(term.field == self._tenant_field for term in predicates(where)):
                 raise SchemaViolationError(
                     f"{self._tenant_field!r} is not the caller's to choose; leave it out of the"

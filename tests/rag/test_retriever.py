@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from soev_retrieval.domain import (
+    MAX_DEPTH,
     AllOf,
     Field,
     FieldSpec,
@@ -256,7 +257,17 @@ async def test_the_callers_mistakes_are_settled_before_any_branch_runs() -> None
         for where in TENANT:
             with pytest.raises(SchemaViolationError, match="not the caller's"):
                 await retriever.retrieve(QUESTION, scope=SCOPE, k=1, where=where)
-        for wrong in ({"k": 0}, {"k": True}, {"scope": "handbook"}, {"where": "page > 1"}):
+        deep: Filter = field("page") > 1
+        for _ in range(MAX_DEPTH - 1):
+            deep = Not(deep)
+        deep_one: dict[str, Any] = {"where": deep}
+        for wrong in (
+            {"k": 0},
+            {"k": True},
+            {"scope": "handbook"},
+            {"where": "page > 1"},
+            deep_one,
+        ):
             asked: dict[str, Any] = {"scope": SCOPE, "k": 1, **wrong}
             with pytest.raises(InvalidQueryError):
                 await retriever.retrieve(QUESTION, **asked)
