@@ -47,6 +47,19 @@ class SearchIndexConformance:
     """Whether an index shows a tenant its own chunks, all of them that match, and no others.
 
     ```python
+    from soev_retrieval.domain import Field, FieldSpec
+    from soev_retrieval.memory import MemoryStore
+    from soev_retrieval.rag import Branch, StoreIndex
+    from soev_retrieval.testing import SearchIndexConformance
+
+    TEXTS = [Field(name, "text", searchable=name == "text") for name in ("tenant", "collection", "text")]
+
+    async def my_index(passages):
+        store = MemoryStore()
+        await store.create("all", FieldSpec([*TEXTS, Field("page", "int")], 4))
+        await store.upsert("all", passages)
+        return StoreIndex(store, name="mine", target="all", collection_field="collection")
+
     class TestMyIndex(SearchIndexConformance):
         branch = Branch.KEYWORD
         make_index = my_index

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -56,9 +57,14 @@ async def test_the_type_of_a_column(store: PgvectorStore) -> None:
 
 async def test_every_connection_has_prepared_it(store: PgvectorStore) -> None:
     """Not one of the idle connections keeps the statement that cannot be executed any more."""
-    for _ in range(ENOUGH):
-        await asyncio.gather(*(years(store) for _ in range(3)))
-    assert store._connections._pool.idle == 3
+    pool = store._connections._pool
+    for taken in range(3):
+        async with AsyncExitStack() as held:
+            for _ in range(taken):
+                await held.enter_async_context(pool.connection())
+            for _ in range(ENOUGH):
+                await years(store)
+    assert pool.idle == 3
     admin("ALTER TABLE plain ALTER year TYPE bigint")
     for _ in range(4):
         assert await years(store) == {"a": 1984, "b": 1999}
