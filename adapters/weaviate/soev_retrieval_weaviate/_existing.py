@@ -9,11 +9,11 @@ from weaviate.classes.config import (
     DataType,
     StopwordsPreset,
     Tokenization,
-    VectorDistances,
 )
 
 from soev_retrieval.domain import Field, FieldSpec, Unconfigured
 from soev_retrieval_weaviate._collection import Collection, collection_name
+from soev_retrieval_weaviate._creation import DATA_TYPES, DISTANCES
 from soev_retrieval_weaviate._layout import ROUGH, Keywords, Layout, Vectors, without_not
 from soev_retrieval_weaviate._sources import Dates, Plain, Source
 from soev_retrieval_weaviate._strings import STOP_WORDS, Cut, Text, Uuids, Words
@@ -24,42 +24,21 @@ _STORE = "WeaviateStore"
 _ROUGHLY = ("eq", "in", "contains", "contains_any", "contains_all", "exists", "missing")
 """What text serves that may have white space at its edges: what is found is looked at again."""
 
+_UUIDS = {DataType.UUID, DataType.UUID_ARRAY}
 _TYPES: Mapping[DataType, tuple[str, bool]] = {
-    DataType.TEXT: ("text", False),
-    DataType.TEXT_ARRAY: ("text", True),
-    DataType.INT: ("int", False),
-    DataType.INT_ARRAY: ("int", True),
-    DataType.NUMBER: ("float", False),
-    DataType.NUMBER_ARRAY: ("float", True),
-    DataType.BOOL: ("bool", False),
-    DataType.BOOL_ARRAY: ("bool", True),
-    DataType.DATE: ("datetime", False),
-    DataType.DATE_ARRAY: ("datetime", True),
+    **{kind: type for type, kind in DATA_TYPES.items()},
     DataType.UUID: ("text", False),
     DataType.UUID_ARRAY: ("text", True),
 }
-_DISTANCES = {
-    VectorDistances.COSINE: "cosine",
-    VectorDistances.DOT: "dot",
-    VectorDistances.L2_SQUARED: "euclidean",
-    VectorDistances.MANHATTAN: "manhattan",
-}
+_DISTANCES = {metric: distance for distance, metric in DISTANCES.items()}
 
 
-def laid_out(
-    of: Collection,
-    config: Any,
-    *,
-    dimension: int | None,
-    version: tuple[int, ...],
-    shards: int,
-) -> Layout:
-    """Where everything is in a collection that is already there.
+def laid_out(of: Collection, config: Any, *, version: tuple[int, ...], shards: int) -> Layout:
+    """Where everything is in a collection that is already there. How long its vectors are is open.
 
     Args:
         of: What its configuration says.
         config: What the server says of it.
-        dimension: The length of its vectors, or None where nobody knows.
         version: The server's version.
         shards: As in `Layout`.
 
@@ -67,49 +46,28 @@ def laid_out(
         Unconfigured: The collection is not as its configuration says, or leaves a choice.
     """
     properties = {each.name: each for each in config.properties}
-    for name in [*of.trimmed, *of.recheck, *(of.searchable or ()), *([of.id] if of.id else [])]:
-        if name not in properties:
-            near = ", ".join(properties) or "none"
-            raise unsettled(of, f"it has no property {name!r}; it has {near}")
-    for name in of.trimmed:
-        if _TYPES.get(properties[name].data_type, ("", False))[0] != "text" or (
-            properties[name].tokenization is not Tokenization.FIELD
-        ):
-            raise unsettled(of, f"trimmed names {name!r}, which is no text of tokenization field")
+    _check_named(of, properties)
     has_not = version >= NOT
     keywords = _keywords(of, properties, version)
     searched = () if isinstance(keywords, str) else keywords.properties
     sources: dict[str, Source] = {}
     fields: list[Field] = []
     refused, unserved = _references(config), {}
-    for each in config.properties:
-        if each.name == of.id:
-            _check_id(of, each)
+    for name, each in properties.items():
         if each.data_type not in _TYPES:
-            refused[each.name] = (
-                f"property {each.name!r} is {each.data_type.value}, which no field can be"
-            )
+            refused[name] = f"property {name!r} is {each.data_type.value}, which no field can be"
             continue
-        source, operators, sortable, why = _served(of, each, config.inverted_index_config, version)
-        type, many = _TYPES[each.data_type]
-        field = Field(each.name, type, many=many, searchable=each.name in searched)
-        if why:
-            unserved[each.name] = why
-        narrowed = attrs.evolve(
-            field,
-            operators=[op for op in field.operators if op in operators],
-            sortable=sortable and field.sortable,
-        )
-        if not has_not and each.name not in of.recheck:
-            narrowed = without_not(narrowed, has_not=False)
-        sources[each.name] = source
-        fields.append(narrowed)
-    vectors = _vectors(of, config, dimension)
+        served = _served(of, each, config.inverted_index_config, version)
+        if served.why:
+            unserved[name] = served.why
+        field = attrs.evolve(served.field, searchable=name in searched)
+        sources[name] = served.source
+        fields.append(field if has_not or name in of.recheck else without_not(field))
+    vectors = _vectors(of, config)
     dense = vectors if isinstance(vectors, Vectors) else None
     spec = FieldSpec(
         fields,
-        None if dense is None else dense.dimension,
-        "cosine" if dense is None else dense.distance,
+        distance="cosine" if dense is None else dense.distance,
         embeds=dense is not None and dense.embeds,
     )
     return Layout(
@@ -128,6 +86,35 @@ def laid_out(
         has_not=has_not,
         shards=shards,
     )
+
+
+@attrs.frozen
+class _Served:
+    """What a property is.
+
+    Args:
+        source: Where it is.
+        field: What it serves.
+        why: Why not more.
+    """
+
+    source: Source
+    field: Field
+    why: str | None = None
+
+
+def _check_named(of: Collection, properties: Mapping[str, Any]) -> None:
+    """Refuse what the configuration names and the collection has not, or as something else."""
+    for name in [*of.trimmed, *of.recheck, *(of.searchable or ()), *([of.id] if of.id else [])]:
+        if name not in properties:
+            near = ", ".join(properties) or "none"
+            raise unsettled(of, f"it has no property {name!r}; it has {near}")
+    for name in of.trimmed:
+        is_text = _TYPES.get(properties[name].data_type, ("", False))[0] == "text"
+        if not is_text or properties[name].tokenization is not Tokenization.FIELD:
+            raise unsettled(of, f"trimmed names {name!r}, which is no text of tokenization field")
+    if of.id is not None:
+        _check_id(of, properties[of.id])
 
 
 def unsettled(of: Collection, why: str) -> Unconfigured:
@@ -154,32 +141,42 @@ def _check_id(of: Collection, property: Any) -> None:
         raise unsettled(of, f"the ids in {of.id!r} are cut into words; use the tokenization field")
 
 
-def _served(
-    of: Collection, property: Any, indexes: Any, version: tuple[int, ...]
-) -> tuple[Source, Iterable[str], bool, str | None]:
-    """Where a property is, the operators that it serves, whether it orders, and why not more."""
+def _served(of: Collection, property: Any, indexes: Any, version: tuple[int, ...]) -> _Served:
+    """What a property is, by its type and its indexes."""
     type, many = _TYPES[property.data_type]
-    field = Field(property.name, type, many=many)
+    field, name = Field(property.name, type, many=many), property.name
     has_nulls = bool(indexes.index_null_state)
+    is_uuid, is_text = property.data_type in _UUIDS, type == "text"
+    if name in of.recheck:
+        if not is_text or is_uuid:
+            raise unsettled(of, f"recheck names {name!r}, which is no text")
+        return _Served(Words(field, name, _cut(property, indexes)), _unsorted(field))
     ranges = bool(getattr(property, "index_range_filters", False))
     words = bool(getattr(property, "index_searchable", False))
-    if property.name in of.recheck:
-        if type != "text" or property.data_type in {DataType.UUID, DataType.UUID_ARRAY}:
-            raise unsettled(of, f"recheck names {property.name!r}, which is no text")
-        return Words(field, property.name, _cut(property, indexes)), field.operators, False, None
     if not (property.index_filterable or ranges or words):
         why = "the property has no index; give it one with indexFilterable"
-        return _unasked(field, property, has_nulls), (), False, why
-    if property.data_type in {DataType.UUID, DataType.UUID_ARRAY}:
+        source = Uuids(field, name, has_nulls) if is_uuid else Plain(field, name, has_nulls)
+        return _Served(source, _unsorted(field, ()), why)
+    if is_uuid:
         operators = [op for op in field.operators if op != "prefix"]
-        return Uuids(field, property.name, has_nulls), operators, False, None
+        return _Served(Uuids(field, name, has_nulls), _unsorted(field, operators))
     if type == "datetime":
-        return Dates(field, property.name, has_nulls), field.operators, True, None
-    if type != "text":
-        return Plain(field, property.name, has_nulls), field.operators, True, None
+        return _Served(Dates(field, name, has_nulls), field)
+    if not is_text:
+        return _Served(Plain(field, name, has_nulls), field)
     if rough := _why_rough(property):
-        return Words(field, property.name), (), False, rough
-    return _served_text(of, field, indexes, version)
+        return _Served(Words(field, name), _unsorted(field, ()), rough)
+    dropped = _stop_words(indexes) if drops_stop_words(version) else frozenset()
+    if name in of.trimmed:
+        return _Served(Text(field, name, has_nulls, True, dropped), _unsorted(field))
+    operators = [op for op in field.operators if op in _ROUGHLY]
+    return _Served(Text(field, name, has_nulls, False, dropped), _unsorted(field, operators), ROUGH)
+
+
+def _unsorted(field: Field, operators: Iterable[str] | None = None) -> Field:
+    """The field, which the server does not order by, with these operators or all of its own."""
+    served = field.operators if operators is None else operators
+    return attrs.evolve(field, operators=served, sortable=False)
 
 
 def _why_rough(property: Any) -> str | None:
@@ -213,44 +210,27 @@ def _stop_words(indexes: Any) -> frozenset[str]:
     return preset.union(words.additions or ())  # a server may not heed the removals
 
 
-def _served_text(
-    of: Collection, field: Field, indexes: Any, version: tuple[int, ...]
-) -> tuple[Source, Iterable[str], bool, str | None]:
-    """The same, of text of the tokenization `field`."""
-    is_trimmed = field.name in of.trimmed
-    dropped = _stop_words(indexes) if drops_stop_words(version) else frozenset()
-    source = Text(field, field.name, bool(indexes.index_null_state), is_trimmed, dropped)
-    if is_trimmed:
-        return source, field.operators, False, None
-    return source, _ROUGHLY, False, ROUGH
-
-
 def _is_rough(source: Source) -> bool:
     return isinstance(source, Text) and not source.is_trimmed
-
-
-def _unasked(field: Field, property: Any, has_nulls: bool) -> Source:
-    if property.data_type in {DataType.UUID, DataType.UUID_ARRAY}:
-        return Uuids(field, property.name, has_nulls)
-    return Plain(field, property.name, has_nulls)
 
 
 def _keywords(
     of: Collection, properties: Mapping[str, Any], version: tuple[int, ...]
 ) -> Keywords | str:
     able = [name for name, each in properties.items() if getattr(each, "index_searchable", False)]
-    if of.searchable is None:
-        found = Keywords(tuple(able), is_exact=ranks_exactly(version))
-        return found if able else "no property has an index of words"
-    for name in of.searchable:
+    for name in of.searchable or ():
         if name not in able:
             known = ", ".join(able) or "none"
             raise unsettled(of, f"property {name!r} has no index of words; those with one: {known}")
-    found = Keywords(of.searchable, is_exact=ranks_exactly(version))
-    return found if of.searchable else "the configuration names no property"
+    if of.searchable is None and not able:
+        return "no property has an index of words"
+    searched = tuple(able) if of.searchable is None else of.searchable
+    if not searched:
+        return "the configuration names no property"
+    return Keywords(searched, is_exact=ranks_exactly(version))
 
 
-def _vectors(of: Collection, config: Any, dimension: int | None) -> Vectors | str:
+def _vectors(of: Collection, config: Any) -> Vectors | str:
     if config.vector_config:
         name = of.vector
         if name is None:
@@ -277,7 +257,7 @@ def _vectors(of: Collection, config: Any, dimension: int | None) -> Vectors | st
     distance = _DISTANCES.get(getattr(index, "distance_metric", None))  # type: ignore[arg-type]
     if distance is None:
         return "its vectors compare by a distance that this store does not know"
-    return Vectors(name, dimension, distance, embeds=_embeds(vectorizer))
+    return Vectors(name, None, distance, embeds=_embeds(vectorizer))
 
 
 def _embeds(vectorizer: Any) -> bool:

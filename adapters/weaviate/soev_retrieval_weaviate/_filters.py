@@ -1,6 +1,6 @@
 """A filter as one of Weaviate's: what each predicate is, is its source's business, the rest is here."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import assert_never
 
 from weaviate.classes.query import Filter as Native
@@ -39,7 +39,7 @@ def native(where: Filter, sources: Mapping[str, Source], *, has_not: bool = True
         InvalidQueryError: It nests deeper than the protocol carries, a predicate has no exact form,
             or the server has no negation and it needs one.
     """
-    made = _native(where, sources, negated=False, has_not=has_not)
+    made = _native(_inward(where), sources, has_not=has_not)
     if (levels := _levels(made)) > MAX_LEVELS:
         raise InvalidQueryError(
             f"the filter nests {levels} levels of 'and' and 'or' in turn, and Weaviate carries"
@@ -55,97 +55,92 @@ def rooted(condition: Condition) -> Condition:
     return Native.all_of([condition, condition])
 
 
-def superset(where: Filter, roughly: Collection[str], rough: Collection[str]) -> Filter:
-    """A filter that holds wherever `where` does, and asks of these fields only for equality.
+def superset(where: Filter, is_rough: Callable[[DeclaredFilter], bool]) -> Filter:
+    """A filter that holds wherever `where` does.
 
     Args:
         where: A filter.
-        roughly: The fields of which the server tells no more than what may be equal.
-        rough: Those of which it also tells whether they exist.
+        is_rough: Of which predicates the server finds more than matches, if it is asked for
+            equality, and can be asked for nothing else.
     """
-    return simplify(_wider(where, frozenset(roughly), frozenset(rough), negated=False))
+    return simplify(_wider(_inward(where), is_rough))
 
 
 def unequal(where: Filter, rough: Collection[str]) -> str | None:
     """One of these fields that `where` asks for what it does not equal, or None."""
-    return next((name for name in _against(where, negated=False) if name in rough), None)
+    return next((name for name in _denied(_inward(where)) if name in rough), None)
 
 
-def _against(where: Filter, *, negated: bool) -> Iterator[str]:
+def _inward(where: Filter, *, negated: bool = False) -> Filter:
+    """The same filter, of which every negation is around a predicate that is none by itself."""
     match where:
-        case DeclaredFilter(op="exists" | "missing") | Nothing():
-            return
         case DeclaredFilter():
-            if negated is not (where.op in _NEGATIONS):
-                yield where.field
+            term = DeclaredFilter(where.field, _NEGATIONS.get(where.op, where.op), where.value)
+            return Not(term) if negated is not (where.op in _NEGATIONS) else term
+        case Nothing():
+            return EVERYTHING if negated else where
         case Not(inner):
-            yield from _against(inner, negated=not negated)
-        case AllOf(filters) | AnyOf(filters):
-            for one in filters:
-                yield from _against(one, negated=negated)
-        case _:
-            assert_never(where)
-
-
-def _wider(
-    where: Filter, roughly: frozenset[str], rough: frozenset[str], *, negated: bool
-) -> Filter:
-    match where:
-        case DeclaredFilter(field=name) if name in roughly or (name in rough and _is_equal(where)):
-            op = _NEGATIONS.get(where.op, where.op)
-            if negated is not (where.op in _NEGATIONS) or op not in _EQUALITIES:
-                return EVERYTHING
-            return DeclaredFilter(name, op, where.value)
-        case DeclaredFilter() | Nothing():
-            return Not(where) if negated else where
-        case Not(inner):
-            return _wider(inner, roughly, rough, negated=not negated)
+            return _inward(inner, negated=not negated)
         case AllOf(filters):
-            parts = [_wider(one, roughly, rough, negated=negated) for one in filters]
+            parts = [_inward(one, negated=negated) for one in filters]
             return AnyOf(parts) if negated else AllOf(parts)
         case AnyOf(filters):
-            parts = [_wider(one, roughly, rough, negated=negated) for one in filters]
+            parts = [_inward(one, negated=negated) for one in join_equals(filters)]
             return AllOf(parts) if negated else AnyOf(parts)
         case _:
             assert_never(where)
 
 
-def _is_equal(term: DeclaredFilter) -> bool:
-    return term.op not in {"exists", "missing"}
+def _denied(where: Filter) -> Iterator[str]:
+    """The fields of the predicates under a negation, but those that ask whether one exists."""
+    match where:
+        case Not(DeclaredFilter(field=name, op=op)) if op != "exists":
+            yield name
+        case AllOf(filters) | AnyOf(filters):
+            for one in filters:
+                yield from _denied(one)
+        case _:
+            return
 
 
-def _native(
-    where: Filter, sources: Mapping[str, Source], *, negated: bool, has_not: bool
-) -> Condition:
+def _wider(where: Filter, is_rough: Callable[[DeclaredFilter], bool]) -> Filter:
+    match where:
+        case Not(DeclaredFilter() as term) if is_rough(term):
+            return EVERYTHING
+        case DeclaredFilter() if is_rough(where) and where.op not in _EQUALITIES:
+            return EVERYTHING
+        case AllOf(filters):
+            return AllOf([_wider(one, is_rough) for one in filters])
+        case AnyOf(filters):
+            return AnyOf([_wider(one, is_rough) for one in filters])
+        case _:
+            return where
+
+
+def _native(where: Filter, sources: Mapping[str, Source], *, has_not: bool) -> Condition:
+    """A filter whose negations are moved inwards."""
     match where:
         case Nothing():
-            return _turned(NEVER, negated=negated, has_not=has_not)
+            return NEVER
         case DeclaredFilter():
-            against = negated is not (where.op in _NEGATIONS)
-            condition = _predicate(where, sources[where.field])
-            return _turned(condition, negated=against, has_not=has_not)
+            return _predicate(where, sources[where.field])
         case Not(inner):
-            return _native(inner, sources, negated=not negated, has_not=has_not)
+            if not has_not:
+                raise InvalidQueryError(
+                    "the filter needs a negation, which Weaviate has from"
+                    f" {'.'.join(map(str, NOT))} on; update the server, or write it without"
+                )
+            return Native.not_(_native(inner, sources, has_not=has_not))
         case AllOf(filters):
-            build = _any if negated else _all
-            return build(
-                [_native(one, sources, negated=negated, has_not=has_not) for one in filters]
-            )
+            return _all([_native(one, sources, has_not=has_not) for one in filters])
         case AnyOf(filters):
-            build = _all if negated else _any
-            return build(
-                [
-                    _native(one, sources, negated=negated, has_not=has_not)
-                    for one in join_equals(filters)
-                ]
-            )
+            return _any([_native(one, sources, has_not=has_not) for one in filters])
         case _:
             assert_never(where)
 
 
 def _predicate(term: DeclaredFilter, source: Source) -> Condition:
-    """A predicate without its negation."""
-    op, value = _NEGATIONS.get(term.op, term.op), term.value
+    op, value = term.op, term.value
     if op in _ORDERED:
         return source.compares(op, value)
     match op:
@@ -161,17 +156,6 @@ def _predicate(term: DeclaredFilter, source: Source) -> Condition:
             return source.exists
         case _:
             raise InvalidQueryError(f"Weaviate cannot be asked {op!r}", field=term.field)
-
-
-def _turned(condition: Condition, *, negated: bool, has_not: bool) -> Condition:
-    if not negated:
-        return condition
-    if not has_not:
-        raise InvalidQueryError(
-            "the filter needs a negation, which Weaviate has from"
-            f" {'.'.join(map(str, NOT))} on; update the server, or write it without"
-        )
-    return Native.not_(condition)
 
 
 def _all(conditions: list[Condition]) -> Condition:

@@ -150,6 +150,21 @@ class Layout:
             )
         return folded
 
+    def is_rough(self, term: DeclaredFilter) -> bool:
+        """Whether the server finds more by a predicate than what matches it."""
+        is_equality = term.op not in {"exists", "missing"}
+        return term.field in self.recheck or (is_equality and term.field in self.rough)
+
+    def measured(self, dimension: int | None) -> "Layout":
+        """The same, whose vectors are so long."""
+        if isinstance(self.vectors, str):
+            return self
+        return attrs.evolve(
+            self,
+            spec=attrs.evolve(self.spec, dimension=dimension),
+            vectors=attrs.evolve(self.vectors, dimension=dimension),
+        )
+
     def _why_not(self, term: DeclaredFilter) -> str | None:
         if not self.has_not and term.op in _NEGATIVE:
             return _NO_NOT
@@ -170,7 +185,7 @@ def laid_out_made(
 ) -> Layout:
     """Where everything is in a collection that `create` made."""
     has_not = version >= NOT
-    fields = [without_not(field, has_not=has_not) for field in made.spec]
+    fields = made.spec.fields if has_not else map(without_not, made.spec)
     spec = FieldSpec(fields, made.spec.dimension, made.spec.distance)
     vectors: Vectors | str = "the target declares no dimension"
     if spec.dimension is not None:
@@ -193,9 +208,7 @@ def laid_out_made(
     )
 
 
-def without_not(field: Field, *, has_not: bool) -> Field:
+def without_not(field: Field) -> Field:
     """The field as a server without a negation serves it: nothing can be put last there either."""
-    if has_not:
-        return field
     operators = [op for op in field.operators if op not in _NEGATIVE]
     return attrs.evolve(field, operators=operators, sortable=False)

@@ -13,7 +13,7 @@ from soev_retrieval.together import together
 from soev_retrieval_weaviate._layout import Keywords, Vectors
 from soev_retrieval_weaviate._objects import PAGE, Objects
 from soev_retrieval_weaviate._records import chunk_id
-from soev_retrieval_weaviate._sources import ID
+from soev_retrieval_weaviate._sources import by_uuid
 
 SCORE = MetadataQuery(score=True)
 _DISTANCE = MetadataQuery(distance=True)
@@ -76,12 +76,13 @@ class Legs:
         async def leg(limit: int, whole: bool) -> list[Found]:
             if not asked:  # a blank text would find those whose text is blank
                 return []
-            if not keywords.is_exact:  # all that match, as ids, of which the first are the best
-                found = await self._bm25(asked, keywords.properties, PAGE, whole=False)
-                return await self._filled(found[:limit]) if whole else found[:limit]
-            if len(keywords.properties) == 1:
-                return await self._bm25(asked, keywords.properties, limit, whole=whole)
-            found = await self._over_several(asked, keywords.properties, limit)
+            properties = keywords.properties
+            if keywords.is_exact and len(properties) == 1:
+                return await self._bm25(asked, properties, limit, whole=whole)
+            if keywords.is_exact:
+                found = await self._over_several(asked, properties, limit)
+            else:  # all that match are ranked, and the first of them are the best
+                found = (await self._bm25(asked, properties, PAGE, whole=False))[:limit]
             return await self._filled(found) if whole else found
 
         return leg
@@ -141,7 +142,7 @@ class Legs:
         objects = self.objects
         condition = objects.condition
         if among is not None:
-            condition = objects.narrowed(ID.contains_any(_spelled(among)))
+            condition = objects.narrowed(by_uuid(among))
         found = await objects.ask(
             lambda asked: asked.bm25(
                 query=query,
@@ -178,11 +179,9 @@ class Legs:
                 for list in scores
             ]
             able = _able(scores, floors, limit)
-            sums = (
-                await self._bm25(query, properties, len(able), whole=False, among=able)
-                if able
-                else []
-            )
+            if not able:
+                return []
+            sums = await self._bm25(query, properties, len(able), whole=False, among=able)
             last = sums[limit - 1].score if len(sums) >= limit else 0.0
             if last > sum(floors) or not any(floors) or depth == PAGE:
                 return sums[:limit]
@@ -211,11 +210,6 @@ class Legs:
                     " in the trimmed of its Collection, or ask for fewer"
                 )
             asked = min(4 * asked, PAGE)
-
-
-def _spelled(ids: Sequence[UUID]) -> list[str]:
-    """UUIDs in small letters and in capitals: the server looks for them as they were written."""
-    return [each for id in ids for each in (str(id), str(id).upper())]
 
 
 def _alone(one: str, properties: Sequence[str]) -> list[str]:

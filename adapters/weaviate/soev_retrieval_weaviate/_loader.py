@@ -8,8 +8,9 @@ from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from soev_retrieval.domain import Record, RetrievalError
 from soev_retrieval_weaviate._connection import Connection
+from soev_retrieval_weaviate._creation import creation
 from soev_retrieval_weaviate._errors import Refused, is_gone, is_there_already
-from soev_retrieval_weaviate._making import Made, creation, object_id, object_of
+from soev_retrieval_weaviate._making import Made, object_id, object_of
 
 BATCH = 500
 """How many objects are sent at once, at the most."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import attrs
@@ -14,7 +14,9 @@ from soev_retrieval.domain import EVERYTHING, Filter, matches, predicates
 from soev_retrieval_weaviate._connection import Connection
 from soev_retrieval_weaviate._filters import native, superset
 from soev_retrieval_weaviate._layout import Layout
-from soev_retrieval_weaviate._sources import ID, values_read
+from soev_retrieval_weaviate._sources import by_uuid, values_read
+
+R = TypeVar("R")
 
 PAGE = 10_000
 """How many objects a request brings at the most: QUERY_MAXIMUM_RESULTS, unless the server is told."""
@@ -39,20 +41,14 @@ class Objects:
     @cached_property
     def is_rechecked(self) -> bool:
         """Whether the server finds more than what matches."""
-        if self.where is None:
-            return False
-        recheck, rough = self.layout.recheck, self.layout.rough
-        return any(
-            term.field in recheck or (term.field in rough and term.op not in {"exists", "missing"})
-            for term in predicates(self.where)
-        )
+        return self.where is not None and any(map(self.layout.is_rough, predicates(self.where)))
 
     @cached_property
     def condition(self) -> Condition | None:
         """What the server is asked; None for everything."""
         where = self.where
         if where is not None and self.is_rechecked:
-            where = superset(where, self.layout.recheck, self.layout.rough)
+            where = superset(where, self.layout.is_rough)
         if where is None or where == EVERYTHING:
             return None
         return native(where, self.layout.sources, has_not=self.layout.has_not)
@@ -69,15 +65,19 @@ class Objects:
         where, sources = self.where, self.layout.sources
         return [each for each in found if matches(where, values_read(sources, each.properties))]
 
-    async def ask(self, work: Callable[[Any], Awaitable[Any]]) -> list[Any]:
-        """The objects that `work` finds through the collection's `query`."""
+    async def through(self, work: Callable[[Any], Awaitable[R]]) -> R:
+        """What `work` makes of the handle of the collection."""
         layout, connection = self.layout, self.connection
 
-        async def asked(client: Any) -> Any:
+        async def asked(client: Any) -> R:
             handle = connection.handle(client, layout.name, layout.tenant, layout.consistency)
-            return await work(handle.query)
+            return await work(handle)
 
-        reply = await connection.call(asked, operation=self.operation)
+        return await connection.call(asked, operation=self.operation)
+
+    async def ask(self, work: Callable[[Any], Awaitable[Any]]) -> list[Any]:
+        """The objects that `work` finds through the collection's `query`."""
+        reply = await self.through(lambda handle: work(handle.query))
         return list(reply.objects)
 
     async def fetched(
@@ -114,20 +114,11 @@ class Objects:
         )
 
     async def retrieved(self, ids: Sequence[UUID]) -> dict[UUID, Any]:
-        """The objects with these UUIDs that still match.
-
-        The server looks a UUID up as it was written, and one of a batch may be in capitals.
-        """
-        found = await self._by_uuid([str(id) for id in ids])
-        if len(found) < len(ids):
-            found |= await self._by_uuid([str(id).upper() for id in ids if id not in found])
-        return found
-
-    async def _by_uuid(self, spelled: Sequence[str]) -> dict[UUID, Any]:
+        """The objects with these UUIDs that still match."""
         found: dict[UUID, Any] = {}
-        for start in range(0, len(spelled), PAGE):
-            part = list(spelled[start : start + PAGE])
-            page = await self.fetched(self.narrowed(ID.contains_any(part)), len(part))
+        for start in range(0, len(ids), PAGE):
+            part = ids[start : start + PAGE]
+            page = await self.fetched(self.narrowed(by_uuid(part)), len(part))
             found |= {each.uuid: each for each in self.kept(page)}
         return found
 

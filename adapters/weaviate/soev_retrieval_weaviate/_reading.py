@@ -146,7 +146,7 @@ class Reading:
             yield page
 
     async def _window(
-        self, condition: Condition | None, low: str | None, high: str | None
+        self, condition: Condition, low: str | None, high: str | None
     ) -> AsyncIterator[list[Any]]:
         """The pages of a window of UUIDs: the first that is in, and the first that is not.
 
@@ -154,11 +154,11 @@ class Reading:
         written it does not say, so a window is cut at both forms of the one in the middle.
         """
         ends = [
-            *([] if condition is None else [condition]),
+            condition,
             *([] if low is None else [ID.greater_or_equal(low)]),
             *([] if high is None else [ID.less_than(high)]),
         ]
-        page = await self.objects.fetched(Native.all_of(ends) if ends else None, PAGE)
+        page = await self.objects.fetched(Native.all_of(ends), PAGE)
         if len(page) < PAGE:
             yield page
             return
@@ -178,14 +178,10 @@ class Reading:
 
     async def _count(self, condition: Condition | None) -> int:
         """How many match a condition, about: windows are made by it, nothing is left out."""
-        layout, connection = self.objects.layout, self.objects.connection
-
-        async def counted(client: Any) -> int:
-            handle = connection.handle(client, layout.name, layout.tenant, layout.consistency)
-            reply = await handle.aggregate.over_all(filters=condition, total_count=True)
-            return int(reply.total_count or 0)
-
-        return await connection.call(counted, operation=self.objects.operation)
+        reply = await self.objects.through(
+            lambda handle: handle.aggregate.over_all(filters=condition, total_count=True)
+        )
+        return int(reply.total_count or 0)
 
     def _in_order(self, found: Sequence[Any], source: Source, *, descending: bool) -> list[Any]:
         """Objects by their value, equal ones by the chunk's id."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
+from uuid import UUID
 
 import attrs
 from weaviate.classes.query import Filter
@@ -105,13 +106,47 @@ def one_of(property: str, values: Sequence[Any], *, many: bool) -> Condition:
     return by.contains_any(list(values))
 
 
+def by_uuid(ids: Sequence[UUID]) -> Condition:
+    """It is one of these objects.
+
+    The server looks for a UUID as it was written, and one of a batch may be in capitals.
+    """
+    return ID.contains_any([each for id in ids for each in (str(id), str(id).upper())])
+
+
 def any_of(conditions: Sequence[Condition]) -> Condition:
     """One of them holds; of none, none does."""
     return Filter.any_of(list(conditions)) if conditions else NEVER
 
 
 @attrs.frozen
-class Keyed:
+class Held:
+    """What most sources are alike in.
+
+    Args:
+        field: The field.
+        read_from: The property where it is.
+    """
+
+    field: Field
+    read_from: str
+
+    @property
+    def order(self) -> str:
+        """As in `Source`."""
+        return self.read_from
+
+    def begins(self, text: str) -> Condition:
+        """As in `Source`: only text can be asked so."""
+        raise not_asked(self.field)
+
+    def read(self, value: Any) -> Any:
+        """As in `Source`."""
+        return tuple(value) if self.field.many else value
+
+
+@attrs.frozen
+class Keyed(Held):
     """A field with a key beside it, which is asked in its place.
 
     Args:
@@ -120,8 +155,6 @@ class Keyed:
         key: The property of the keys.
     """
 
-    field: Field
-    read_from: str
     key: str
 
     @property
@@ -148,13 +181,9 @@ class Keyed:
         """As in `Source`."""
         return Filter.by_property(self.key).is_none(False)
 
-    def read(self, value: Any) -> Any:
-        """As in `Source`."""
-        return tuple(value) if self.field.many else value
-
 
 @attrs.frozen
-class Plain:
+class Plain(Held):
     """A number or a bool, or a list of them.
 
     Args:
@@ -163,14 +192,7 @@ class Plain:
         has_nulls: Whether the collection has an index of what is null.
     """
 
-    field: Field
-    read_from: str
     has_nulls: bool = True
-
-    @property
-    def order(self) -> str:
-        """As in `Source`."""
-        return self.read_from
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """As in `Source`."""
@@ -188,10 +210,6 @@ class Plain:
             return condition | self._signed_zero
         return condition & Filter.by_property(self.read_from).greater_or_equal(_LEAST)
 
-    def begins(self, text: str) -> Condition:
-        """As in `Source`."""
-        raise no_text(self.field)
-
     @property
     def exists(self) -> Condition:
         """As in `Source`."""
@@ -201,10 +219,6 @@ class Plain:
         if self.field.type == "bool":
             return by.contains_any([True, False])
         return by.greater_or_equal(self._sent(0)) | by.less_than(self._sent(0))
-
-    def read(self, value: Any) -> Any:
-        """As in `Source`."""
-        return tuple(value) if self.field.many else value
 
     @property
     def _is_float(self) -> bool:
@@ -220,7 +234,7 @@ class Plain:
 
 
 @attrs.frozen
-class Dates:
+class Dates(Held):
     """Dates of a collection that is already there, which count nanoseconds from 1677 to 2262.
 
     Args:
@@ -229,14 +243,7 @@ class Dates:
         has_nulls: Whether the collection has an index of what is null.
     """
 
-    field: Field
-    read_from: str
     has_nulls: bool = True
-
-    @property
-    def order(self) -> str:
-        """As in `Source`."""
-        return self.read_from
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """As in `Source`: within the microsecond, which is what is read of it."""
@@ -261,10 +268,6 @@ class Dates:
             case _:
                 return by.less_than(given + _MICROSECOND)
 
-    def begins(self, text: str) -> Condition:
-        """As in `Source`."""
-        raise no_text(self.field)
-
     @property
     def exists(self) -> Condition:
         """As in `Source`."""
@@ -273,10 +276,6 @@ class Dates:
             return by.is_none(False)
         middle = datetime(2000, 1, 1, tzinfo=UTC)
         return by.greater_or_equal(middle) | by.less_than(middle)
-
-    def read(self, value: Any) -> Any:
-        """As in `Source`."""
-        return tuple(value) if self.field.many else value
 
     def _within(self, value: datetime) -> datetime:
         if _FIRST <= value < _LAST:
@@ -288,7 +287,7 @@ class Dates:
         )
 
 
-def no_text(field: Field) -> InvalidQueryError:
+def not_asked(field: Field) -> InvalidQueryError:
     """That a field cannot be asked in that way."""
     return InvalidQueryError(f"field {field.name!r} ({field}) cannot be asked so", field=field.name)
 

@@ -9,8 +9,16 @@ import attrs
 from weaviate.classes.query import Filter
 from weaviate.collections.classes.filters import _Filters as Condition
 
-from soev_retrieval.domain import Field, InvalidQueryError
-from soev_retrieval_weaviate._sources import ALWAYS, NEVER, any_of, compared, no_text, one_of
+from soev_retrieval.domain import InvalidQueryError
+from soev_retrieval_weaviate._sources import (
+    ALWAYS,
+    NEVER,
+    Held,
+    any_of,
+    compared,
+    not_asked,
+    one_of,
+)
 
 _WHITE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(
     map(chr, range(0x2000, 0x200B))
@@ -28,7 +36,7 @@ STOP_WORDS = frozenset(
 
 
 @attrs.frozen
-class Text:
+class Text(Held):
     """Text of the tokenization `field`, which is one token without the white space at its edges.
 
     Args:
@@ -39,16 +47,9 @@ class Text:
         dropped: The stop words, where the server drops them from what is asked.
     """
 
-    field: Field
-    read_from: str
     has_nulls: bool = True
     is_trimmed: bool = False
     dropped: frozenset[str] = frozenset()
-
-    @property
-    def order(self) -> str:
-        """As in `Source`. Nothing is ordered by it: case would be overlooked."""
-        return self.read_from
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """As in `Source`; of values that may not be trimmed, those that are so when they are too."""
@@ -93,10 +94,6 @@ class Text:
         some = by.is_none(False)
         return some if self.field.many else some | by.equal("")
 
-    def read(self, value: Any) -> Any:
-        """As in `Source`."""
-        return tuple(value) if self.field.many else value
-
 
 @attrs.frozen
 class Cut:
@@ -132,7 +129,7 @@ def _words(tokenization: str, text: str) -> list[str]:
 
 
 @attrs.frozen
-class Words:
+class Words(Held):
     """Text that is cut into words: who asks for one that is equal finds others too.
 
     Args:
@@ -141,14 +138,7 @@ class Words:
         cut: How it is cut, or None where the server cannot be asked, or nobody knows.
     """
 
-    field: Field
-    read_from: str
     cut: Cut | None = None
-
-    @property
-    def order(self) -> str:
-        """As in `Source`. Nothing is ordered by it."""
-        return self.read_from
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """Those that are equal, and more."""
@@ -159,24 +149,16 @@ class Words:
 
     def compares(self, op: str, value: Any) -> Condition:
         """As in `Source`."""
-        raise no_text(self.field)
-
-    def begins(self, text: str) -> Condition:
-        """As in `Source`."""
-        raise no_text(self.field)
+        raise not_asked(self.field)
 
     @property
     def exists(self) -> Condition:
         """As in `Source`."""
-        raise no_text(self.field)
-
-    def read(self, value: Any) -> Any:
-        """As in `Source`."""
-        return tuple(value) if self.field.many else value
+        raise not_asked(self.field)
 
 
 @attrs.frozen
-class Uuids:
+class Uuids(Held):
     """UUIDs, which are text as they are usually written.
 
     Args:
@@ -185,14 +167,7 @@ class Uuids:
         has_nulls: Whether the collection has an index of what is null.
     """
 
-    field: Field
-    read_from: str
     has_nulls: bool = True
-
-    @property
-    def order(self) -> str:
-        """As in `Source`. The server orders by none."""
-        return self.read_from
 
     def equals(self, values: Sequence[Any]) -> Condition:
         """As in `Source`."""
@@ -207,10 +182,6 @@ class Uuids:
                 field=self.field.name,
             )
         return compared(self.read_from, op, value)
-
-    def begins(self, text: str) -> Condition:
-        """As in `Source`."""
-        raise no_text(self.field)
 
     @property
     def exists(self) -> Condition:

@@ -11,6 +11,7 @@ from soev_retrieval_weaviate._errors import is_gone, may_be_outdated
 from soev_retrieval_weaviate._existing import laid_out
 from soev_retrieval_weaviate._layout import Layout, laid_out_made
 from soev_retrieval_weaviate._making import Made, made_of, place_of
+from soev_retrieval_weaviate._objects import Objects
 from soev_retrieval_weaviate._shards import check_shards, spread
 
 R = TypeVar("R")
@@ -96,11 +97,10 @@ class Collections(Targets[Layout, Made]):
         if (config := await self._config(name, operation)) is None:
             raise InvalidQueryError(f"there is no collection {name!r}", target=target)
         version, shards = await self._served(target, name, of.tenant, config, operation)
-        layout = laid_out(of, config, dimension=None, version=version, shards=shards)
+        layout = laid_out(of, config, version=version, shards=shards)
         if isinstance(layout.vectors, str):
             return layout
-        dimension = await self._dimension(layout, operation)
-        return laid_out(of, config, dimension=dimension, version=version, shards=shards)
+        return layout.measured(await self._dimension(layout, layout.vectors.name, operation))
 
     async def _served(
         self, target: Target, name: str, tenant: str | None, config: Any, operation: str
@@ -148,18 +148,14 @@ class Collections(Targets[Layout, Made]):
         if tenant not in found:
             raise InvalidQueryError(f"collection {name!r} has no tenant {tenant!r}", target=target)
 
-    async def _dimension(self, layout: Layout, operation: str) -> int | None:
+    async def _dimension(self, layout: Layout, name: str | None, operation: str) -> int | None:
         """The length of the vectors: of the first that is found, as no schema says."""
-        name = getattr(layout.vectors, "name", None)
-
-        async def sampled(client: Any) -> Any:
-            handle = self._connection.handle(client, layout.name, layout.tenant, layout.consistency)
-            return await handle.query.fetch_objects(
+        objects = await Objects(self._connection, layout, None, operation).ask(
+            lambda query: query.fetch_objects(
                 limit=_SAMPLE, include_vector=True if name is None else [name], return_properties=[]
             )
-
-        reply = await self._connection.call(sampled, operation=operation)
-        lengths = [len(each.vector.get(name or "default") or ()) for each in reply.objects]
+        )
+        lengths = [len(each.vector.get(name or "default") or ()) for each in objects]
         return next((length for length in lengths if length), None)
 
     def __repr__(self) -> str:
